@@ -1,0 +1,108 @@
+"""The result of an analysis, ready to be rendered in any format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sm_gatecheck.model.verdict import OptionReport, Severity
+
+SourceKind = Literal["checkout", "package", "wheel", "sdist", "release", "git"]
+
+
+@dataclass(frozen=True)
+class GitFacts:
+    """The revision that a tree was read from."""
+
+    commit: str
+    dirty: bool
+    branch: str | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the tree came from: ``target`` as the user wrote it, the SGLang version where the tree states one."""
+
+    target: str
+    kind: SourceKind
+    sglang_version: str | None
+    git: GitFacts | None = None
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """Something that was left out of the analysis, and why."""
+
+    file: str
+    line: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A judgement or a check that a person should look at; ``fingerprint`` has no line numbers and outlives edits."""
+
+    rule: str
+    severity: Severity
+    option: str
+    value: Any
+    sm: int
+    message: str
+    file: str
+    line: int
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """What every claim of a report rests on."""
+
+    platform: str = "cuda"
+    cuda_version: str = "12.9"
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How much of what bears on the options was followed."""
+
+    options: int = 0
+    gated_options: int = 0
+    unknown_options: int = 0
+    sites: int = 0
+    gates_resolved: int = 0
+    gates_unresolved: int = 0
+
+
+@dataclass(frozen=True)
+class Statistics:
+    files_seen: int = 0
+    files_parsed: int = 0
+    seconds: float = 0.0
+    cache: Literal["cold", "warm"] = "cold"
+    coverage: Coverage = Coverage()
+
+
+@dataclass(frozen=True)
+class PredicateRow:
+    """A device predicate and its value on each SM (None where the SM alone does not decide, with ``reason``)."""
+
+    name: str
+    file: str
+    line: int
+    kind: Literal["function", "constant", "property", "method"]
+    values: tuple[tuple[int, Any], ...]
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that ``gatecheck --sm … TREE`` found."""
+
+    source: Source
+    assumptions: Assumptions
+    sms: tuple[int, ...]
+    options: tuple[OptionReport, ...]
+    findings: tuple[Finding, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    statistics: Statistics = Statistics()

@@ -1,0 +1,1 @@
+"""Where a tree comes from; one file a kind, behind the interface in ``tree.py``."""

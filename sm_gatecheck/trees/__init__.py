@@ -1,1 +1,6 @@
 """Where a tree comes from; one file a kind, behind the interface in ``tree.py``."""
+
+from sm_gatecheck.trees.opening import open_tree
+from sm_gatecheck.trees.tree import Tree, TreeError, UsageError
+
+__all__ = ["Tree", "TreeError", "UsageError", "open_tree"]

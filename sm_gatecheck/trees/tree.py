@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from sm_gatecheck.model.errors import TreeError, UsageError
 from sm_gatecheck.model.report import Diagnostic, Source
+
+__all__ = ["Tree", "TreeError", "UsageError"]
 
 
 @dataclass(frozen=True)
@@ -13,17 +16,9 @@ class Tree:
     """The Python sources of one ``sglang`` package, read and never imported.
 
     ``files`` maps a path relative to the package directory (``srt/server_args.py``) to its bytes, in sorted order.
-    ``diagnostics`` lists what had to be left out (too large, unreadable, a loop of links).
+    ``diagnostics`` lists what had to be left out (too large, unreadable, a loop of links), sorted by file.
     """
 
     source: Source
     files: Mapping[str, bytes]
     diagnostics: tuple[Diagnostic, ...] = field(default=())
-
-
-class TreeError(Exception):
-    """The tree cannot be analysed; the message is one line that names the mend (exit status 3)."""
-
-
-class UsageError(Exception):
-    """The request is wrong; the message is one line that names the mend (exit status 2)."""

@@ -1,0 +1,1 @@
+"""The truth harness: gatecheck's JSON against what real releases answered, one figure a table and release."""

@@ -1,0 +1,73 @@
+"""Real releases: some figures are demanded outright, the others may not fall below what ratchet.toml records."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+import pytest
+
+from sm_gatecheck.trees import TreeError, open_tree
+from tests.truth import files
+from tests.truth.command import tree_argument
+from tests.truth.score import Score, by_fault, line, rounded_down
+from tests.truth.tables import Table, figure_name, releases_of, tables
+
+pytestmark = pytest.mark.release
+
+DEMANDED = ("predicates", "facts")
+"""Tables whose targets must be reached; a target is the release's own (a fact's release may have none)."""
+
+TABLES = {table.name: table for table in tables()}
+
+
+def rows(*names: str) -> list[tuple[str, str]]:
+    return [(name, row) for name in names for row in TABLES[name].rows]
+
+
+RATCHETED = [name for name in TABLES if name not in DEMANDED]
+
+
+@pytest.mark.parametrize(("table", "row"), rows(*DEMANDED))
+def test_the_target_is_reached(table: str, row: str) -> None:
+    for score in measured(TABLES[table], row):
+        if score.target is not None:
+            assert score.is_reached, explained(table, row, score)
+
+
+@pytest.mark.parametrize(("table", "row"), rows(*RATCHETED))
+def test_no_figure_falls(table: str, row: str) -> None:
+    recorded = files.ratchet()
+    for score in measured(TABLES[table], row):
+        floor = recorded.get(figure_name(table, row, score), 0.0)
+        assert rounded_down(score.percent) >= floor, f"was {floor} %\n{explained(table, row, score)}"
+
+
+def test_the_ratchet_names_figures_that_exist() -> None:
+    known = {f"{name}/{row}" for name, row in rows(*TABLES)}
+    assert {name.rpartition("/")[0] for name in files.ratchet()} <= known
+
+
+def measured(table: Table, row: str) -> tuple[Score, ...]:
+    for release in releases_of(row):
+        reason = unavailable(release)
+        if reason is None:
+            continue
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"sglang {release} could not be had: {reason}")
+        pytest.skip(f"sglang {release} could not be had: {reason}")
+    return table.measure(row)
+
+
+@cache
+def unavailable(release: str) -> str | None:
+    """Why a release cannot be read; None where it can."""
+    try:
+        open_tree(tree_argument(release))
+    except TreeError as error:
+        return str(error)
+    return None
+
+
+def explained(table: str, row: str, score: Score) -> str:
+    return "\n".join((line(f"{table} {row}", score), *by_fault(score)))

@@ -11,18 +11,40 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, order=True)
+class Product:
+    """A GPU as people and drivers name it; ``memory_mib`` as nvidia-smi states it, None where not known."""
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    memory_mib: int | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name, *self.aliases)
+
+
+@dataclass(frozen=True)
 class Target:
     """One compute capability: ``sm`` is ``major * 10 + minor`` (103 for 10.3)."""
 
     sm: int
     architecture: str = ""
-    products: tuple[str, ...] = ()
-    memory_mib: int | None = None
+    catalogue: tuple[Product, ...] = ()
 
     @property
     def capability(self) -> tuple[int, int]:
         """``(major, minor)`` as ``torch.cuda.get_device_capability()`` returns it."""
         return divmod(self.sm, 10)
+
+    @property
+    def products(self) -> tuple[str, ...]:
+        """The names of the products, the best known first."""
+        return tuple(product.name for product in self.catalogue)
+
+    @property
+    def memory_mib(self) -> int | None:
+        """The memory of the best known product, in MiB."""
+        return self.catalogue[0].memory_mib if self.catalogue else None
 
 
 @dataclass(frozen=True)
@@ -51,6 +73,10 @@ class Devices:
     def members(self, bits: int) -> tuple[int, ...]:
         """The SMs of a set, ascending."""
         return tuple(target.sm for index, target in enumerate(self.targets) if bits >> index & 1)
+
+    @property
+    def sms(self) -> tuple[int, ...]:
+        return tuple(target.sm for target in self.targets)
 
     def __iter__(self) -> Iterator[Target]:
         return iter(self.targets)

@@ -1,0 +1,208 @@
+"""From what people write, and what this machine has, to SMs."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import subprocess
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sm_gatecheck.model.errors import UsageError
+from sm_gatecheck.model.target import Devices, Product, Target
+
+_SPELLING = re.compile(r"(?:sm|compute|cc)?[ _-]?(?:(?P<sm>\d{2,4})|(?P<major>\d{1,3})\.(?P<minor>\d))[af]?", re.IGNORECASE)
+_VENDOR = ("nvidia", "geforce", "tesla")
+_SMI_QUERY = ("nvidia-smi", "--query-gpu=name,compute_cap,memory.total", "--format=csv,noheader,nounits")
+_SMI_SECONDS = 30
+
+
+def parse_sms(text: str | Iterable[str], devices: Devices) -> tuple[int, ...]:
+    """The SMs that a list names, ascending and each once: ``90,120``, ``12.0``, ``sm_120a``, ``SM103``, ``compute_90a``, ``all``.
+
+    UsageError, with the nearest known one, for anything else.
+    """
+    words = [word for part in ([text] if isinstance(text, str) else text) for word in re.split(r"[,;\s]+", _joined(part)) if word]
+    if not words:
+        raise UsageError(f"no SM is named: write one of {_known(devices)}, or all")
+    found: set[int] = set()
+    for word in words:
+        found.update(devices.sms if word.lower() == "all" else (_sm(word, devices),))
+    return tuple(sorted(found))
+
+
+def _joined(part: str) -> str:
+    """``sm 120`` is one word, ``90 120`` are two."""
+    return re.sub(r"\b(sm|compute|cc)\s+(?=\d)", r"\1_", part, flags=re.IGNORECASE)
+
+
+def _sm(word: str, devices: Devices) -> int:
+    match = _SPELLING.fullmatch(word)
+    sm = None if match is None else int(match["sm"]) if match["sm"] else int(match["major"]) * 10 + int(match["minor"])
+    if sm in devices.sms:
+        return sm
+    raise UsageError(f"unknown SM {word!r}{_sm_meant(word, sm, devices)}; known are {_known(devices)}")
+
+
+def _sm_meant(word: str, sm: int | None, devices: Devices) -> str:
+    """The known SMs of that major version (``12``), else the nearest; a product's, where the word names one."""
+    if sm is None and re.search(r"[a-z]", word, re.IGNORECASE):
+        named = {target.sm for target, _ in _matches(word, devices)}
+        return f": did you mean --gpu {word}, which is {named.pop()}?" if len(named) == 1 else ""
+    digits = re.sub(r"\D", "", word)
+    if not digits or len(digits) > 4:
+        return ""
+    asked = int(digits)
+    near = [known for known in devices.sms if known // 10 == asked] or sorted(devices.sms, key=lambda known: abs(known - asked))[:2]
+    return f": did you mean {' or '.join(map(str, sorted(near)))}?"
+
+
+def _known(devices: Devices) -> str:
+    return " ".join(map(str, devices.sms))
+
+
+@dataclass(frozen=True)
+class NamedGpu:
+    """What a name stands for; ``memory_mib`` is None where the products of that name differ in it."""
+
+    sm: int
+    products: tuple[str, ...]
+    memory_mib: int | None
+
+
+def sm_of_gpu(name: str, devices: Devices) -> int:
+    """The SM of the product that a name, or part of one, stands for. UsageError where it is none or several SMs."""
+    return find_gpu(name, devices).sm
+
+
+def find_gpu(name: str, devices: Devices) -> NamedGpu:
+    """The product of a name: ``5090``, ``rtx pro 6000``, ``NVIDIA H100 80GB HBM3``.
+
+    Whole words count more than parts of words (``A10`` is not the A100), and a longer name that holds a product's counts
+    as that product (what drivers report). UsageError, listing what it could be, where that is none or several SMs.
+    """
+    if not _words(name):
+        raise UsageError("no GPU is named: write a product, e.g. --gpu 'RTX PRO 6000'")
+    found = _matches(name, devices)
+    if not found:
+        labels = {label.lower(): label for target in devices for product in target.catalogue for label in product.names}
+        near = difflib.get_close_matches(" ".join(_words(name)), labels, n=1, cutoff=0.7)
+        meant = f": did you mean {labels[near[0]]!r}?" if near else ""
+        raise UsageError(f"unknown GPU {name!r}{meant}; name its SM with --sm, or add it to devices.toml in a directory given with --rules")
+    sms = {target.sm for target, _ in found}
+    if len(sms) > 1:
+        candidates = ", ".join(_shown(found))
+        raise UsageError(f"GPU {name!r} could be {candidates}: write more of its name")
+    asked = _words(name)
+    plain = [product for _, product in found if any(_words(label)[-len(asked) :] == asked for label in product.names)]
+    products = plain or [product for _, product in found]
+    memories = {product.memory_mib for product in products}
+    return NamedGpu(sms.pop(), tuple(product.name for product in products), memories.pop() if len(memories) == 1 else None)
+
+
+def _matches(name: str, devices: Devices) -> list[tuple[Target, Product]]:
+    """The products that the name fits best: exactly, as whole words of theirs, as the holder of theirs, as a part."""
+    asked = _words(name)
+    labels = [
+        # An architecture is a name as well: several SMs share "Blackwell", which some product names hold.
+        (target, product, [_words(label) for label in (*product.names, target.architecture) if label])
+        for target in devices
+        for product in target.catalogue
+    ]
+    for fits in (_equal, _within):
+        found = [(target, product) for target, product, names in labels if any(fits(asked, label) for label in names)]
+        if found:
+            return found
+    held = [
+        (len(label), target, product) for target, product, names in labels for label in names[: len(product.names)] if _within(label, asked)
+    ]
+    if held:
+        longest = max(length for length, _, _ in held)
+        return [(target, product) for length, target, product in held if length == longest]
+    part = "".join(asked)
+    return [(target, product) for target, product, names in labels if part and any(part in "".join(label) for label in names)]
+
+
+def _shown(found: list[tuple[Target, Product]]) -> Iterator[str]:
+    """Two products of each SM are enough to tell them apart."""
+    for target in dict.fromkeys(target for target, _ in found):
+        names = [product.name for other, product in found if other == target]
+        yield f"{', '.join(names[:2])}{' …' if len(names) > 2 else ''} (SM{target.sm})"
+
+
+def _words(name: str) -> list[str]:
+    words = [word for word in re.split(r"[^a-z0-9]+", name.lower()) if word]
+    return [word for word in words if word not in _VENDOR]
+
+
+def _equal(asked: list[str], label: list[str]) -> bool:
+    return asked == label or "".join(asked) == "".join(label)
+
+
+def _within(part: list[str], whole: list[str]) -> bool:
+    return bool(part) and any(whole[start : start + len(part)] == part for start in range(len(whole) - len(part) + 1))
+
+
+class LocalGpu(NamedTuple):
+    """A GPU of this machine; ``memory_mib`` is None where the driver states none (it shares the host's)."""
+
+    name: str
+    capability: tuple[int, int]
+    memory_mib: int | None
+
+    @property
+    def sm(self) -> int:
+        return self.capability[0] * 10 + self.capability[1]
+
+
+def local_gpus() -> list[LocalGpu]:
+    """The GPUs of this machine in the driver's order, through NVML where its binding is installed, else nvidia-smi.
+
+    UsageError where there are none, or no driver to ask.
+    """
+    found = list(_nvml_gpus()) or list(_smi_gpus())
+    if not found:
+        raise UsageError("no NVIDIA GPU was found on this machine: name one with --sm 120 or --gpu 'RTX PRO 6000'")
+    return found
+
+
+def _nvml_gpus() -> Iterator[LocalGpu]:
+    try:
+        import pynvml  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    except ImportError:
+        return
+    nvml: Any = pynvml
+    try:
+        nvml.nvmlInit()
+    except nvml.NVMLError:
+        return
+    try:
+        for index in range(nvml.nvmlDeviceGetCount()):
+            handle = nvml.nvmlDeviceGetHandleByIndex(index)
+            name = nvml.nvmlDeviceGetName(handle)
+            major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
+            try:
+                memory = int(nvml.nvmlDeviceGetMemoryInfo(handle).total) >> 20 or None
+            except nvml.NVMLError:
+                memory = None
+            yield LocalGpu(name.decode() if isinstance(name, bytes) else str(name), (int(major), int(minor)), memory)
+    except nvml.NVMLError:
+        return
+    finally:
+        nvml.nvmlShutdown()
+
+
+def _smi_gpus() -> Iterator[LocalGpu]:
+    try:
+        done = subprocess.run(_SMI_QUERY, capture_output=True, text=True, timeout=_SMI_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return
+    if done.returncode != 0:
+        return
+    for line in done.stdout.splitlines():
+        fields = [field.strip() for field in line.rsplit(",", 2)]
+        capability = re.fullmatch(r"(\d+)\.(\d+)", fields[1]) if len(fields) == 3 else None
+        if capability is not None:
+            memory = re.match(r"\d+", fields[2])
+            yield LocalGpu(fields[0], (int(capability[1]), int(capability[2])), int(memory[0]) if memory else None)

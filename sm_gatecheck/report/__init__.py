@@ -1,0 +1,1 @@
+"""Reports, one format a file; each is a pure function from a result to text."""

@@ -1,0 +1,40 @@
+"""``gatecheck matrix TREE``: every option on every SM, fit to be committed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from sm_gatecheck.cli.inventory import Context, take_inventory
+from sm_gatecheck.cli.outcome import exit_status
+from sm_gatecheck.cli.output import Destination
+from sm_gatecheck.cli.parameters import context_options, gpu_options, output_options, run_options, tree_argument
+from sm_gatecheck.cli.rendering import command_line, render_report, verbosity_of
+from sm_gatecheck.cli.session import Gpus, Rules, wanted_gpus
+
+MAIN_SMS = (80, 89, 90, 100, 103, 120, 121)
+
+
+@click.command("matrix", short_help="Options x SMs, as Markdown or JSON.")
+@tree_argument
+@gpu_options
+@context_options
+@output_options(("markdown", "json"))
+@run_options
+def command(**parameters: Any) -> int:
+    """Say for every server option of TREE on which GPUs it works, with the lines that decide.
+
+    Without --sm: 80, 89, 90, 100, 103, 120 and 121. The Markdown is the same bytes every time, so that it can be committed
+    and compared.
+    """
+    rules = Rules.open(parameters["rules"])
+    if parameters["sms"] or parameters["gpus"]:
+        gpus = wanted_gpus(parameters["sms"], parameters["gpus"], rules.devices, parameters["quiet"])
+    else:
+        gpus = Gpus(tuple(sm for sm in rules.devices.sms if sm in MAIN_SMS), None)
+    report = take_inventory(parameters["tree"], gpus, rules, Context.of(parameters))
+    destination = Destination(parameters["output"], parameters["color"])
+    again = command_line("matrix", gpus.sms, parameters)
+    destination.write(render_report(report, parameters["format_name"], rules, destination, verbosity_of(parameters), again))
+    return exit_status((), report.diagnostics, "never", parameters["strict"])

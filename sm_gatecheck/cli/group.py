@@ -1,0 +1,112 @@
+"""The command ``gatecheck`` itself: finds its commands, takes ``check`` for granted, keeps what stands after ``--``."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sm_gatecheck import __version__
+from sm_gatecheck.cli import commands
+from sm_gatecheck.cli.refusal import did_you_mean
+
+DEFAULT_COMMAND = "check"
+LAUNCH_ARGUMENTS = "gatecheck.launch_arguments"
+"""Key in ``ctx.meta`` of the arguments after ``--``: a list, or None when there was no ``--``."""
+
+
+class CommandGroup(click.Group):
+    """A group whose commands are the modules of ``sm_gatecheck.cli.commands`` and whose default command is ``check``.
+
+    Options may stand before the command as well as after it: the command is the first word that is no option and no
+    option's value.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        names = sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
+        return sorted(names, key=lambda name: name != DEFAULT_COMMAND)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command = importlib.import_module(f"{commands.__name__}.{cmd_name}").command
+        return command if isinstance(command, click.Command) else None
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[LAUNCH_ARGUMENTS] = None
+        if "--" in args:
+            split = args.index("--")
+            args, ctx.meta[LAUNCH_ARGUMENTS] = args[:split], args[split + 1 :]
+        return super().parse_args(ctx, self._command_first(ctx, args))
+
+    def _command_first(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] in self._own_options(ctx):
+            return args
+        words = self._words(ctx, args)
+        names = self.list_commands(ctx)
+        if words and args[words[0]] in names:
+            first = words[0]
+            return [args[first], *args[:first], *args[first + 1 :]]
+        if words:
+            _refuse_misspelt(args[words[0]], names, lonely=len(words) == 1)
+        return [DEFAULT_COMMAND, *args]
+
+    def _own_options(self, ctx: click.Context) -> set[str]:
+        return {spelling for parameter in self.get_params(ctx) for spelling in parameter.opts}
+
+    def _words(self, ctx: click.Context, args: list[str]) -> list[int]:
+        """Where in ``args`` the words stand that are neither options nor the values of options."""
+        takes_value: set[str] = set()
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            for parameter in command.params if command is not None else ():
+                if isinstance(parameter, click.Option) and not parameter.is_flag and not parameter.count:
+                    takes_value.update(parameter.opts)
+        words: list[int] = []
+        index = 0
+        while index < len(args):
+            argument = args[index]
+            if argument in takes_value:
+                index += 1
+            elif argument == "-" or not argument.startswith("-"):
+                words.append(index)
+            index += 1
+        return words
+
+
+def _refuse_misspelt(word: str, names: list[str], lonely: bool) -> None:
+    """A bare word that is no path is taken for a misspelt command when it is near one, or when a TREE follows it."""
+    if not re.fullmatch(r"[a-z-]+", word) or Path(word).exists():
+        return
+    near = did_you_mean(word, names, cutoff=0.72)
+    if near or not lonely:
+        raise click.UsageError(f"there is no command and no path {word!r}{near or ': the commands are ' + ', '.join(names)}")
+
+
+def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> Any:
+    if value and not ctx.resilient_parsing:
+        click.echo(f"gatecheck {__version__}")
+        ctx.exit(0)
+
+
+@click.group(
+    cls=CommandGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="TREE is a checkout, its python/ directory, an installed package directory, a wheel, an sdist or sglang==VERSION; "
+    "left out, it is the sglang installed beside gatecheck. Run 'gatecheck COMMAND --help' for the options of a command.",
+)
+@click.option("-V", "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and exit.")
+def program() -> None:
+    """What each SGLang server option will do on your GPU, with the proof, before you restart the server.
+
+    \b
+    gatecheck --sm 120 sglang==0.5.12            what is refused, dead or harmful on SM120
+    gatecheck --gpu "RTX PRO 6000" ./sglang      the same by product name
+    gatecheck matrix ./sglang                    options x SMs as Markdown
+
+    'check' is the default command: 'gatecheck --sm 120 TREE' is 'gatecheck check --sm 120 TREE'.
+    """

@@ -1,0 +1,61 @@
+"""One run of the analysis for a command: the tree opened, the request put together, progress shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sm_gatecheck.cli.progress import DelayedProgress
+from sm_gatecheck.cli.session import Gpus, Rules, assumed_settings, read_model_config
+
+if TYPE_CHECKING:
+    from sm_gatecheck.model.report import Report
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the user assumes and how the analysis is to run, as the command line gives it."""
+
+    settings: Sequence[str] = ()
+    model_config: Path | None = None
+    cuda: str = "12.9"
+    gpu_memory: int | None = None
+    use_cache: bool = True
+    processes: int | None = None
+    quiet: bool = False
+
+    @classmethod
+    def of(cls, parameters: dict[str, Any]) -> Context:
+        """From the parameters of a click command that has the options of ``context_options`` and ``run_options``."""
+        return cls(
+            settings=parameters["settings"],
+            model_config=parameters["model_config"],
+            cuda=parameters["cuda"],
+            gpu_memory=parameters["gpu_memory"],
+            use_cache=not parameters["no_cache"],
+            processes=parameters["processes"],
+            quiet=parameters["quiet"],
+        )
+
+
+def take_inventory(target: str | None, gpus: Gpus, rules: Rules, context: Context) -> Report:
+    """The report on a tree. UsageError or TreeError, one line, when there can be none."""
+    from sm_gatecheck.trees import open_tree
+    from sm_gatecheck.verdicts.analysis import Request, analyse
+
+    model_config = read_model_config(context.model_config)
+    tree = open_tree(target, rules=rules.book)
+    request = Request(
+        sms=gpus.sms,
+        cuda=context.cuda,
+        settings=assumed_settings(context.settings, tree, rules.book),
+        model_config=model_config,
+        gpu_memory=gpus.memory_mib if context.gpu_memory is None else context.gpu_memory,
+        rules_dir=rules.directory,
+        use_cache=context.use_cache,
+        processes=context.processes,
+    )
+    with DelayedProgress(enabled=not context.quiet) as progress:
+        return analyse(tree, request, progress)

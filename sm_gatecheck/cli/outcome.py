@@ -1,0 +1,34 @@
+"""The exit status of a run, and what is said on stderr beside the report."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from sm_gatecheck.cli.refusal import one_line
+from sm_gatecheck.model.report import Diagnostic, Finding
+from sm_gatecheck.model.verdict import Verdict
+from sm_gatecheck.verdicts.findings import VERDICT_OF
+
+NOTHING = 0
+FINDINGS = 1
+LEFT_OUT = 4
+
+_REJECTED = {Verdict.REJECTED}
+_HARMFUL = _REJECTED | {Verdict.NOOP_WITH_SIDE_EFFECTS}
+_NOOP = _HARMFUL | {Verdict.OVERRIDDEN, Verdict.NOOP}
+_THRESHOLDS: dict[str, set[Verdict]] = {"rejected": _REJECTED, "harmful": _HARMFUL, "noop": _NOOP, "never": set()}
+FAIL_ON = ("rejected", "harmful", "noop", "any", "never")
+
+
+def exit_status(findings: Iterable[Finding], diagnostics: Iterable[Diagnostic], fail_on: str, strict: bool) -> int:
+    """1 for a finding at or above ``fail_on``; else 4 when ``strict`` and something was left out; else 0."""
+    if any(fail_on == "any" or VERDICT_OF.get(finding.rule) in _THRESHOLDS[fail_on] for finding in findings):
+        return FINDINGS
+    return LEFT_OUT if strict and any(True for _ in diagnostics) else NOTHING
+
+
+def say(message: str, quiet: bool = False) -> None:
+    """A line on stderr for a person; never data."""
+    if not quiet and sys.stderr is not None:
+        print(f"gatecheck: {one_line(message)}", file=sys.stderr)

@@ -1,0 +1,51 @@
+"""A report in the format that was asked for, and the command line that makes it again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from sm_gatecheck.cli.output import Destination
+from sm_gatecheck.cli.session import Rules
+from sm_gatecheck.model.report import Report
+
+_REPEATED = (("--set", "settings"),)
+_GIVEN = (("--model-config", "model_config"), ("--gpu-memory", "gpu_memory"), ("--rules", "rules"))
+
+
+def verbosity_of(parameters: dict[str, Any]) -> int:
+    """-1 for ``--quiet``, else how often ``--verbose`` was given."""
+    return -1 if parameters["quiet"] else int(parameters["verbose"])
+
+
+def render_report(report: Report, format_name: str, rules: Rules, destination: Destination, verbosity: int, command: str) -> str:
+    """The report as ``text``, ``json`` or ``markdown``."""
+    if format_name == "json":
+        from sm_gatecheck.report import json
+
+        return json.render(json.report_document(report))
+    if format_name == "markdown":
+        from sm_gatecheck.report import markdown
+
+        return markdown.render(report, rules.devices, command)
+    from sm_gatecheck.checks.cards import load_cards
+    from sm_gatecheck.report import text
+
+    style = text.TextStyle(destination.width, destination.wants_color, verbosity, load_cards(rules.book))
+    return text.render(report, rules.devices, style)
+
+
+def command_line(command: str, sms: Sequence[int], parameters: dict[str, Any]) -> str:
+    """The command that makes this report again: what bears on its content, in a fixed order and spelling."""
+    words = ["gatecheck", command, "--sm", ",".join(map(str, sms))]
+    for flag, name in _REPEATED:
+        words += [word for value in sorted(parameters[name]) for word in (flag, value)]
+    if parameters["cuda"] != "12.9":
+        words += ["--cuda", parameters["cuda"]]
+    for flag, name in _GIVEN:
+        if parameters[name] is not None:
+            words += [flag, str(parameters[name])]
+    if parameters["tree"] is not None:
+        words.append(parameters["tree"])
+    return shlex.join(words)

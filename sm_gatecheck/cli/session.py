@@ -1,0 +1,99 @@
+"""From the words of a command line to the values the analysis takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sm_gatecheck.cli.outcome import say
+from sm_gatecheck.cli.refusal import did_you_mean
+from sm_gatecheck.model.errors import UsageError
+from sm_gatecheck.rulebook import Rulebook
+
+if TYPE_CHECKING:
+    from sm_gatecheck.model.option import Option
+    from sm_gatecheck.model.target import Devices
+    from sm_gatecheck.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of this run and the devices they list."""
+
+    directory: Path | None
+    book: Rulebook
+    devices: Devices
+
+    @classmethod
+    def open(cls, directory: Path | None) -> Rules:
+        """The shipped rules, under those of ``directory``. UsageError where they cannot be read."""
+        from sm_gatecheck.target.rules import load_devices
+
+        book = Rulebook.open() if directory is None else Rulebook.open(directory)
+        return cls(directory, book, load_devices(book))
+
+
+@dataclass(frozen=True)
+class Gpus:
+    """The SMs to answer for, ascending, and the memory of one GPU in MiB where a single product was named or found."""
+
+    sms: tuple[int, ...]
+    memory_mib: int | None
+
+
+def wanted_gpus(sms: Sequence[str], names: Sequence[str], devices: Devices, quiet: bool = False) -> Gpus:
+    """What ``--sm`` and ``--gpu`` name together; the GPUs of this machine when neither is given. UsageError."""
+    from sm_gatecheck.target.devices import find_gpu, local_gpus, parse_sms
+
+    chosen = set(parse_sms(sms, devices)) if sms else set()
+    memories: set[int | None] = set() if not sms else {None}
+    for name in names:
+        gpu = find_gpu(name, devices)
+        chosen.add(gpu.sm)
+        memories.add(gpu.memory_mib)
+    if not sms and not names:
+        for local in local_gpus():
+            chosen.update(parse_sms(str(local.sm), devices))
+            memories.add(local.memory_mib)
+            say(f"GPU of this machine: {local.name}, SM{local.sm}", quiet)
+    return Gpus(tuple(sorted(chosen)), memories.pop() if len(memories) == 1 else None)
+
+
+def read_model_config(path: Path | None) -> dict[str, Any] | None:
+    """The model's ``config.json``, or that in the model's directory. UsageError, one line, where it is none."""
+    if path is None:
+        return None
+    file = path / "config.json" if path.is_dir() else path
+    if not file.exists():
+        siblings = sorted(entry.name for entry in file.parent.iterdir()) if file.parent.is_dir() else []
+        raise UsageError(f"--model-config {path}: no such file{did_you_mean(file.name, siblings)}")
+    try:
+        config = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"--model-config {path}: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"--model-config {path} is no JSON: {error}") from None
+    if not isinstance(config, dict):
+        raise UsageError(f"--model-config {path} is no model configuration: it has to be a JSON object")
+    return config
+
+
+def tree_options(tree: Tree, book: Rulebook) -> tuple[Option, ...]:
+    """The options that a tree declares, in the order of their declaration. TreeError where there are none."""
+    from sm_gatecheck.program.modules import Program
+    from sm_gatecheck.target.options import read_options
+
+    return tuple(read_options(Program(tree.files), book))
+
+
+def assumed_settings(written: Sequence[str], tree: Tree, book: Rulebook) -> dict[str, Any]:
+    """What ``--set`` assumes, typed as the tree declares it; the tree's options are read only when something is."""
+    if not written:
+        return {}
+    from sm_gatecheck.cli.settings import read_settings
+
+    options: Iterable[Option] = tree_options(tree, book)
+    return read_settings(written, options)

@@ -1,0 +1,209 @@
+"""The JSON reports: stable keys in a stable order, plain ASCII, the same bytes for the same report.
+
+The form is fixed by ``schema.json`` beside this file; ``gatecheck schema`` prints it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sm_gatecheck import __version__
+from sm_gatecheck.model.option import Option
+from sm_gatecheck.model.report import Coverage, Diagnostic, Finding, PredicateRow, Report, Source
+from sm_gatecheck.model.verdict import DefaultAlternative, Effect, Evidence, Judgement, OptionReport, Verdict
+
+SCHEMA_VERSION = "1"
+
+
+def render(document: Mapping[str, Any]) -> str:
+    """A document as text. ASCII only: it survives every locale, and no control character of a tree gets through."""
+    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def report_document(report: Report) -> dict[str, Any]:
+    """The report of ``check`` and ``matrix``."""
+    statistics = report.statistics
+    return {
+        **_head(report.source),
+        "assumptions": {
+            "platform": report.assumptions.platform,
+            "cuda_version": report.assumptions.cuda_version,
+            "settings": {field: plain(value) for field, value in sorted(report.assumptions.settings.items())},
+        },
+        "sms": list(report.sms),
+        "options": [_option_report(option) for option in report.options],
+        "findings": [_finding(finding) for finding in report.findings],
+        "diagnostics": _diagnostics(report.diagnostics),
+        "stats": {
+            "files_seen": statistics.files_seen,
+            "files_parsed": statistics.files_parsed,
+            "seconds": round(statistics.seconds, 3),
+            "cache": statistics.cache,
+            "coverage": _coverage(statistics.coverage),
+        },
+    }
+
+
+def options_document(source: Source, options: Iterable[Option], diagnostics: Iterable[Diagnostic] = ()) -> dict[str, Any]:
+    """The report of ``gatecheck options``."""
+    return {
+        **_head(source),
+        "options": [
+            {
+                "field": option.field,
+                "flags": list(option.flags),
+                "aliases": list(option.aliases),
+                "deprecated_flags": list(option.deprecated_flags),
+                "type": option.type,
+                "default": plain(option.default),
+                "default_source": option.default_source,
+                "choices": _choices(option),
+                "file": option.file,
+                "line": option.line,
+            }
+            for option in options
+        ],
+        "diagnostics": _diagnostics(diagnostics),
+    }
+
+
+def predicates_document(
+    source: Source, cuda_version: str, rows: Iterable[PredicateRow], diagnostics: Iterable[Diagnostic] = ()
+) -> dict[str, Any]:
+    """The report of ``gatecheck predicates``."""
+    return {
+        **_head(source),
+        "assumptions": {"platform": "cuda", "cuda_version": cuda_version, "settings": {}},
+        "predicates": [
+            {
+                "name": row.name,
+                "file": row.file,
+                "line": row.line,
+                "kind": row.kind,
+                "values": {str(sm): plain(value) for sm, value in row.values},
+                "reason": row.reason,
+            }
+            for row in rows
+        ],
+        "diagnostics": _diagnostics(diagnostics),
+    }
+
+
+def plain(value: Any) -> Any:
+    """A value of a tree as JSON has it: tuples and sets become lists; what JSON lacks becomes its source text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return [plain(item) for item in sorted(value, key=repr)]
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    return repr(value)
+
+
+def _head(source: Source) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "gatecheck", "version": __version__},
+        "source": {
+            "target": source.target,
+            "kind": source.kind,
+            "sglang_version": source.sglang_version,
+            "git": None if source.git is None else {"commit": source.git.commit, "dirty": source.git.dirty, "branch": source.git.branch},
+        },
+    }
+
+
+def _option_report(report: OptionReport) -> dict[str, Any]:
+    option = report.option
+    return {
+        "field": option.field,
+        "flags": list(option.flags),
+        "type": option.type,
+        "default": plain(option.default),
+        "choices": _choices(option),
+        "file": option.file,
+        "line": option.line,
+        "verdicts": [_judgement(judgement) for judgement in report.judgements if judgement.verdict is not Verdict.UNGATED],
+        "defaults": [{"sm": sm, "values": [_alternative(value) for value in values]} for sm, values in report.defaults],
+    }
+
+
+def _judgement(judgement: Judgement) -> dict[str, Any]:
+    return {
+        "sm": judgement.sm,
+        "value": plain(judgement.value),
+        "verdict": judgement.verdict.value,
+        "active_on": list(judgement.active_on),
+        "summary": judgement.summary,
+        "effects": [_effect(effect) for effect in judgement.effects],
+        "evidence": [_evidence(evidence) for evidence in judgement.evidence],
+        "unknown": list(judgement.unknown),
+    }
+
+
+def _effect(effect: Effect) -> dict[str, Any]:
+    return {
+        "kind": effect.kind.value,
+        "phase": effect.phase.value,
+        "what": effect.what,
+        "option": effect.option,
+        "value": plain(effect.value),
+        "when": effect.when,
+        "file": effect.file,
+        "line": effect.line,
+    }
+
+
+def _evidence(evidence: Evidence) -> dict[str, Any]:
+    return {
+        "role": evidence.role.value,
+        "file": evidence.file,
+        "line": evidence.line,
+        "column": evidence.column,
+        "source": evidence.source,
+        "true_on": list(evidence.true_on),
+    }
+
+
+def _alternative(alternative: DefaultAlternative) -> dict[str, Any]:
+    return {"value": plain(alternative.value), "when": alternative.when, "file": alternative.file, "line": alternative.line}
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "option": finding.option,
+        "value": plain(finding.value),
+        "sm": finding.sm,
+        "message": finding.message,
+        "file": finding.file,
+        "line": finding.line,
+        "fingerprint": finding.fingerprint,
+    }
+
+
+def _choices(option: Option) -> list[Any] | None:
+    return None if option.choices is None else [plain(choice) for choice in option.choices]
+
+
+def _diagnostics(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:
+    return [{"file": entry.file, "line": entry.line, "message": entry.message} for entry in diagnostics]
+
+
+def _coverage(coverage: Coverage) -> dict[str, int]:
+    return {
+        "options": coverage.options,
+        "gated_options": coverage.gated_options,
+        "unknown_options": coverage.unknown_options,
+        "sites": coverage.sites,
+        "gates_resolved": coverage.gates_resolved,
+        "gates_unresolved": coverage.gates_unresolved,
+    }

@@ -1,0 +1,148 @@
+"""How reports for people name options, values, GPUs and verdicts; the same words in every format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sm_gatecheck.model.option import Option
+from sm_gatecheck.model.report import Source
+from sm_gatecheck.model.target import Devices
+from sm_gatecheck.model.verdict import Effect, EffectKind, Phase, Verdict
+from sm_gatecheck.report.clean import visible
+
+
+@dataclass(frozen=True)
+class VerdictWords:
+    """``heading`` names a group, ``symbol`` fills a cell, ``legend`` explains it; ``one`` and ``many`` count it in a sentence."""
+
+    heading: str
+    symbol: str
+    legend: str
+    one: str
+    many: str
+
+
+WORDS: dict[Verdict, VerdictWords] = {
+    Verdict.REJECTED: VerdictWords("Refused", "⛔", "refused: SGLang stops with an error", "is refused", "are refused"),
+    Verdict.NOOP_WITH_SIDE_EFFECTS: VerdictWords(
+        "Does nothing, and still costs",
+        "💥",
+        "does nothing it is for, and still has side effects",
+        "does nothing and still has side effects",
+        "do nothing and still have side effects",
+    ),
+    Verdict.OVERRIDDEN: VerdictWords(
+        "Replaced", "🔁", "replaced by another value before it acts", "is replaced by another value", "are replaced by other values"
+    ),
+    Verdict.NOOP: VerdictWords("Does nothing", "💤", "does nothing", "does nothing", "do nothing"),
+    Verdict.PARTIAL: VerdictWords(
+        "Works only in part", "🌗", "works, but a part of it is missing", "works only in part", "work only in part"
+    ),
+    Verdict.ACTIVE: VerdictWords("Works", "✅", "works", "works", "work"),
+    Verdict.UNKNOWN: VerdictWords("Not decided", "❔", "not decided by reading the source", "is not decided", "are not decided"),
+    Verdict.UNGATED: VerdictWords("Does not ask for the GPU", "–", "does not depend on the GPU", "is ungated", "are ungated"),
+}
+"""The words for each verdict, in the order in which reports list them."""
+
+EFFECT_VERBS: dict[EffectKind, str] = {
+    EffectKind.BEHAVIOUR: "does",
+    EffectKind.SETS_OPTION: "sets",
+    EffectKind.SETS_ENV: "sets the environment variable",
+    EffectKind.ALLOCATES: "allocates",
+    EffectKind.RAISES: "raises",
+    EffectKind.WARNS: "warns",
+}
+
+PHASES: dict[Phase, str] = {
+    Phase.RESOLUTION: "while the arguments are resolved",
+    Phase.STARTUP: "at start-up",
+    Phase.RUNTIME: "at a request",
+}
+
+
+def option_name(option: Option) -> str:
+    """The spelling a user knows: the flag named like the field, else its first flag, else the field or variable."""
+    own = "--" + option.field.replace("_", "-")
+    if own in option.flags:
+        return own
+    long_flags = [flag for flag in option.flags if flag.startswith("--")]
+    if long_flags:
+        return visible(long_flags[0])
+    return visible(option.field.removeprefix("env:"))
+
+
+def setting(option: Option, values: Sequence[Any]) -> str:
+    """An option set to one value, or to any of several: ``--flag``, ``--flag a``, ``NAME=a``, ``--flag a | b``."""
+    name = option_name(option)
+    if list(values) == ["*"]:
+        return f"{name} …"
+    if list(values) == [True] and option.flags:
+        return name
+    separator = " " if name.startswith("-") else "="
+    return f"{name}{separator}{' | '.join(value_text(value) for value in values)}"
+
+
+def value_text(value: Any) -> str:
+    """A value as one writes it on a command line; ``any value`` for ``*``."""
+    if value == "*":
+        return "any value"
+    if isinstance(value, str):
+        return visible(value) or '""'
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(value_text(item) for item in value) + "]"
+    if value is None or isinstance(value, (bool, int, float)):
+        return str(value)
+    return visible(json.dumps(value, default=repr, sort_keys=True))
+
+
+def effect_subject(effect: Effect) -> str:
+    """What an effect acts on: ``page_size = 64`` for a write, else what was called, raised or logged."""
+    if effect.kind in (EffectKind.SETS_OPTION, EffectKind.SETS_ENV) and effect.option is not None:
+        return f"{visible(effect.option.removeprefix('env:'))} = {value_text(effect.value)}"
+    return visible(effect.what)
+
+
+def sm_list(sms: Iterable[int], conjunction: str = "and") -> str:
+    """``SM90``, ``SM90 and SM100``, ``SM90, SM100 and SM103``."""
+    return listed([f"SM{sm}" for sm in sms], conjunction)
+
+
+def listed(items: Sequence[str], conjunction: str = "and") -> str:
+    """Items as a sentence lists them."""
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} {conjunction} {items[-1]}"
+
+
+def products(devices: Devices, sm: int, limit: int = 2) -> str:
+    """Some products of an SM, ``RTX PRO 6000, RTX 5090 …``; empty for an SM without any."""
+    for target in devices:
+        if target.sm == sm:
+            shown = ", ".join(target.products[:limit])
+            return f"{shown} …" if len(target.products) > limit else shown
+    return ""
+
+
+def sm_title(devices: Devices, sm: int) -> str:
+    """``SM120 (RTX PRO 6000, RTX 5090 …)``."""
+    names = products(devices, sm)
+    return f"SM{sm} ({names})" if names else f"SM{sm}"
+
+
+def source_title(source: Source) -> str:
+    """``SGLang 0.5.12 (wheel sglang-0.5.12.whl, commit 1a2b3c4d5e6f, modified)``."""
+    name = f"SGLang {visible(source.sglang_version)}" if source.sglang_version else "SGLang, version not stated"
+    facts = [f"{source.kind} {visible(source.target)}"]
+    if source.git is not None:
+        facts.append(f"commit {visible(source.git.commit)[:12]}")
+        if source.git.dirty:
+            facts.append("modified")
+    return f"{name} ({', '.join(facts)})"
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """``1 option``, ``2 options``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

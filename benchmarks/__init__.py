@@ -1,0 +1,1 @@
+"""How fast gatecheck is on real releases, and against what; see README.md."""

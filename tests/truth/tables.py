@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from tests.truth import cases_score, command, facts_score, files, labels_score, predicates_score, resolution_score
 from tests.truth.score import Score
 
+ALL = "all"
+
 
 @dataclass(frozen=True)
 class Table:
-    """``rows`` are what is measured one by one (a release, or a release under a CUDA version, or ``all`` releases at once)."""
+    """``rows`` are what is measured one by one: a release, a release under a CUDA version (``0.5.9-cuda12.4``), or all
+    ``releases`` at once, each of which can then be measured alone too."""
 
     name: str
     rows: tuple[str, ...]
     measure: Callable[[str], tuple[Score, ...]]
+    releases: tuple[str, ...] = ()
+
+    def rows_of(self, chosen: Collection[str]) -> tuple[str, ...]:
+        """The rows of the chosen releases; all rows where none is chosen."""
+        if not chosen:
+            return self.rows
+        return tuple(row for row in (*self.rows, *self.releases) if row != ALL and release_of(row) in chosen)
+
+    def needs(self, row: str) -> tuple[str, ...]:
+        """The releases that must be at hand to measure a row."""
+        return self.releases if row == ALL else (release_of(row),)
 
 
 def tables() -> tuple[Table, ...]:
@@ -24,17 +38,14 @@ def tables() -> tuple[Table, ...]:
         Table("predicates", files.predicate_files(), _predicates),
         Table("facts", tuple(sorted(facts_score.releases(files.facts()), key=files.release_key)), _facts),
         Table("labels", (files.LABELLED_RELEASE,), _labels),
-        Table("cases", ("all",), _cases),
+        Table("cases", (ALL,), _cases, _case_releases()),
         Table("resolution", files.resolution_releases(), _resolution),
         *_options_table(),
     )
 
 
-def releases_of(row: str) -> tuple[str, ...]:
-    """The releases that must be at hand to measure a row."""
-    if row == "all":
-        return tuple(sorted({case["version"] for case in files.cases()}, key=files.release_key))
-    return (row.partition("-")[0],)
+def release_of(row: str) -> str:
+    return row.partition("-")[0]
 
 
 def figure_name(table: str, row: str, score: Score) -> str:
@@ -55,8 +66,12 @@ def _labels(row: str) -> tuple[Score, ...]:
     return labels_score.score(command.inventory(row, {}), files.labels())
 
 
-def _cases(_: str) -> tuple[Score, ...]:
-    return cases_score.score(command.inventory, files.cases())
+def _cases(row: str) -> tuple[Score, ...]:
+    return cases_score.score(command.inventory, [case for case in files.cases() if row in (ALL, case["version"])])
+
+
+def _case_releases() -> tuple[str, ...]:
+    return tuple(sorted({case["version"] for case in files.cases()}, key=files.release_key))
 
 
 def _resolution(row: str) -> tuple[Score, ...]:

@@ -11,7 +11,7 @@ from sm_gatecheck.trees import TreeError, open_tree
 from tests.truth import files
 from tests.truth.command import tree_argument
 from tests.truth.score import Score, by_fault, line, rounded_down
-from tests.truth.tables import Table, figure_name, releases_of, tables
+from tests.truth.tables import Table, figure_name, tables
 
 pytestmark = pytest.mark.release
 
@@ -49,7 +49,7 @@ def test_the_ratchet_names_figures_that_exist() -> None:
 
 
 def measured(table: Table, row: str) -> tuple[Score, ...]:
-    for release in releases_of(row):
+    for release in table.needs(row):
         reason = unavailable(release)
         if reason is None:
             continue

@@ -12,6 +12,8 @@ import click
 
 from sm_gatecheck.cli.refusal import did_you_mean
 
+DEFAULT_CUDA = "12.9"
+
 Decorated = Callable[..., Any]
 Decorator = Callable[[Decorated], Decorated]
 
@@ -86,7 +88,7 @@ def context_options(function: Decorated) -> Decorated:
 
 
 def cuda_option(function: Decorated) -> Decorated:
-    return click.option("--cuda", type=CudaVersion(), default="12.9", show_default=True, help="Assumed CUDA version.")(function)
+    return click.option("--cuda", type=CudaVersion(), default=DEFAULT_CUDA, show_default=True, help="Assumed CUDA version.")(function)
 
 
 def output_options(formats: Sequence[str]) -> Decorator:
@@ -103,13 +105,17 @@ def run_options(function: Decorated) -> Decorated:
         rules_option,
         click.option("--no-cache", is_flag=True, help="Neither read nor write the cache."),
         click.option("-j", "--processes", type=click.IntRange(min=1), metavar="N", help="Processes to use (default: one a core)."),
-        click.option("--strict", is_flag=True, help="Exit 4 when anything was left out."),
+        strict_option,
         verbosity_options,
     )(function)
 
 
 def rules_option(function: Decorated) -> Decorated:
     return click.option("--rules", type=click.Path(path_type=Path), metavar="DIR", help="Use the rules of DIR.")(function)
+
+
+def strict_option(function: Decorated) -> Decorated:
+    return click.option("--strict", is_flag=True, help="Exit 4 when anything was left out.")(function)
 
 
 def verbosity_options(function: Decorated) -> Decorated:

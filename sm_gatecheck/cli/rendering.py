@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sm_gatecheck.cli.output import Destination
+from sm_gatecheck.cli.parameters import DEFAULT_CUDA
 from sm_gatecheck.cli.session import Rules
 from sm_gatecheck.model.report import Report
 
@@ -41,7 +42,7 @@ def command_line(command: str, sms: Sequence[int], parameters: dict[str, Any]) -
     words = ["gatecheck", command, "--sm", ",".join(map(str, sms))]
     for flag, name in _REPEATED:
         words += [word for value in sorted(parameters[name]) for word in (flag, value)]
-    if parameters["cuda"] != "12.9":
+    if parameters["cuda"] != DEFAULT_CUDA:
         words += ["--cuda", parameters["cuda"]]
     for flag, name in _GIVEN:
         if parameters[name] is not None:
@@ -49,3 +50,14 @@ def command_line(command: str, sms: Sequence[int], parameters: dict[str, Any]) -
     if parameters["tree"] is not None:
         words.append(parameters["tree"])
     return shlex.join(words)
+
+
+def listing_command_line(command: str, parameters: dict[str, Any]) -> str:
+    """The same for a command that only lists what a tree holds."""
+    words = ["gatecheck", command, "--format", parameters["format_name"]]
+    words += [word for flag, name in (("--sm", "sms"), ("--gpu", "gpus")) for value in parameters.get(name, ()) for word in (flag, value)]
+    if parameters.get("cuda", DEFAULT_CUDA) != DEFAULT_CUDA:
+        words += ["--cuda", parameters["cuda"]]
+    if parameters["rules"] is not None:
+        words += ["--rules", str(parameters["rules"])]
+    return shlex.join(words if parameters["tree"] is None else [*words, parameters["tree"]])

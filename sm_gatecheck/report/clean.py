@@ -7,7 +7,6 @@ characters that reorder what a reader sees. Such characters are shown, never sen
 from __future__ import annotations
 
 import re
-import unicodedata
 
 _CONTROL = "\x00-\x1f\x7f-\x9f"
 _INVISIBLE = "\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
@@ -27,17 +26,22 @@ def visible_lines(text: str) -> list[str]:
 
 
 def markdown_text(text: str) -> str:
-    """``text`` as Markdown shows it literally, in a table cell too."""
+    """``text`` as Markdown shows it literally."""
     return _MARKDOWN.sub(r"\\\1", visible(text))
 
 
 def markdown_code(text: str) -> str:
-    """``text`` as a code span that holds whatever backticks it has, in a table cell too."""
+    """``text`` as a code span that holds whatever backticks it has."""
     code = visible(text)
     longest = max((len(run) for run in re.findall(r"`+", code)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if longest else ""
-    return f"{fence}{pad}{code}{pad}{fence}".replace("|", "\\|")
+    return f"{fence}{pad}{code}{pad}{fence}"
+
+
+def markdown_cell(markdown: str) -> str:
+    """Markdown that may stand in a table: a bar in it would end the cell, in a code span too."""
+    return re.sub(r"(?<!\\)\|", r"\|", markdown)
 
 
 def shortened(text: str, length: int) -> str:
@@ -51,8 +55,3 @@ def _escaped(match: re.Match[str]) -> str:
     if code <= 0xFF:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
-
-
-def width_of(text: str) -> int:
-    """How many terminal cells ``text`` takes: wide East Asian characters take two, combining ones none."""
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

@@ -6,7 +6,7 @@ Nothing in it depends on the time, the machine or the order of a run; footnotes 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from sm_gatecheck import __version__
 from sm_gatecheck.model.report import Report
@@ -14,6 +14,7 @@ from sm_gatecheck.model.target import Devices
 from sm_gatecheck.model.verdict import DefaultAlternative, EffectKind, Evidence, Judgement, OptionReport, Role, Verdict
 from sm_gatecheck.report.clean import markdown_code, markdown_text
 from sm_gatecheck.report.grouping import distinct, message_template
+from sm_gatecheck.report.markdown_table import table
 from sm_gatecheck.report.wording import (
     EFFECT_VERBS,
     PHASES,
@@ -69,12 +70,6 @@ class Footnotes:
         if not self._numbers:
             return []
         return ["## Where it is decided", "", *(f"[^{number}]: {note}" for note, number in self._numbers.items()), ""]
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int) -> list[str]:
-    """A Markdown table whose first ``left`` columns are set left and the others centred, and an empty line after it."""
-    rule = [":--" if index < left else ":-:" for index in range(len(head))]
-    return [*(f"| {' | '.join(cells)} |" for cells in (head, rule, *rows)), ""]
 
 
 def _head(report: Report, command: str) -> list[str]:
@@ -158,7 +153,9 @@ def _cell(judgement: Judgement | None, notes: Footnotes) -> str:
 
 def _note(judgement: Judgement) -> str:
     """The claim with the lines behind it; what is the same on two SMs reads the same, so that they share a footnote."""
-    message = message_template(judgement.summary, judgement.value, judgement.sm).format(sms="this SM", values=value_text(judgement.value))
+    template = message_template(judgement.summary, judgement.value, judgement.sm)
+    this = "This SM" if template.startswith("{sms}") else "this SM"
+    message = template.format(sms=this, values=value_text(judgement.value))
     parts = [markdown_text(message)]
     gates = [evidence for evidence in judgement.evidence if evidence.role is Role.GATE]
     parts += [_gate(gate) for gate in gates[:4]]

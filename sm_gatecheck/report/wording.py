@@ -67,7 +67,7 @@ def option_name(option: Option) -> str:
     """The spelling a user knows: the flag named like the field, else its first flag, else the field or variable."""
     own = "--" + option.field.replace("_", "-")
     if own in option.flags:
-        return own
+        return visible(own)
     long_flags = [flag for flag in option.flags if flag.startswith("--")]
     if long_flags:
         return visible(long_flags[0])

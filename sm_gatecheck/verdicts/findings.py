@@ -55,7 +55,7 @@ def finding_of(option: Option, judgement: Judgement) -> Finding:
 def fingerprint(rule: str, option: str, value: Any, sm: int) -> str:
     """32 hexadecimal digits that say which claim this is. No line and no release, so that it outlives both."""
     identity = "|".join((rule, option, json.dumps(value, sort_keys=True, default=repr), str(sm)))
-    return hashlib.sha256(identity.encode()).hexdigest()[:32]
+    return hashlib.sha256(identity.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
 def place_of(option: Option, judgement: Judgement) -> tuple[str, int]:

@@ -59,6 +59,22 @@ class Module:
             if isinstance(statement, ast.ImportFrom) and any(alias.name == "*" for alias in statement.names)
         ]
 
+    @cached_property
+    def global_writers(self) -> dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]:
+        """For each name that some function declares ``global``, the top-level functions and methods that assign it."""
+        found: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
+        if b"global " not in self.source:
+            return found
+        for statement in self.syntax.body:
+            functions = statement.body if isinstance(statement, ast.ClassDef) else [statement]
+            for function in functions:
+                if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    for inner in ast.walk(function):
+                        if isinstance(inner, ast.Global):
+                            for name in inner.names:
+                                found.setdefault(name, []).append(function)
+        return found
+
     def absolute(self, module: str | None, level: int) -> str:
         """The absolute name of a possibly relative import from this module."""
         if level == 0:
@@ -152,7 +168,7 @@ class Program:
         statements = found.bindings.get(name)
         if statements:
             imported = imported_name(found, statements[-1], name)
-            if imported is None or len(statements) > 1 and not isinstance(statements[-1], ast.ImportFrom):
+            if imported is None or (len(statements) > 1 and not isinstance(statements[-1], ast.ImportFrom)):
                 return found, name
             if imported.name is None:
                 return found, name

@@ -1,0 +1,116 @@
+"""A running function: its variables, the path condition, and what it was seen to do.
+
+Statements run *predicated*: there is one state, and every write is guarded by the path condition under which it happens.
+Branches need no copies and no merging, and a value read under a path condition sees exactly the writes compatible with it.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from sm_gatecheck.evaluate.values import Choice, ClassValue, Payload, Value, alternatives, choice
+from sm_gatecheck.model.condition import Condition
+from sm_gatecheck.program.modules import Module
+
+EventKind = Literal["call", "store", "return", "raise", "assert", "key_error", "environment"]
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A test on the way to a place: the condition it contributes, as written."""
+
+    module: Module
+    node: ast.AST
+    condition: Condition
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something a function does: under ``condition``, after passing ``guards``, with ``values`` taking part.
+
+    ``name`` is the dotted source of what is called or stored; ``target`` the resolved callee, if it is known.
+    """
+
+    kind: EventKind
+    module: Module
+    node: ast.AST
+    name: str
+    condition: Condition
+    values: tuple[Value, ...]
+    guards: tuple[Guard, ...]
+    caught: bool = False
+    target: Payload | None = None
+    keywords: tuple[tuple[str, Value], ...] = ()
+    receiver: Value | None = None
+    chain: tuple[tuple[Module, ast.AST], ...] = ()
+
+
+class Recorder(Protocol):
+    """Receives the events of the functions that run with it."""
+
+    def record(self, event: Event) -> None: ...
+
+
+@dataclass
+class Loop:
+    broken: Condition
+    continued: Condition
+
+
+@dataclass
+class Catch:
+    """An enclosing ``try``: the exception names it catches (None: all), and when something inside raises for certain."""
+
+    names: tuple[str, ...] | None
+    raised: Condition
+
+
+@dataclass
+class Frame:
+    """One activation of a function (or of a module's or class's body)."""
+
+    module: Module
+    qualname: str
+    pc: Condition
+    variables: dict[str, Value] = field(default_factory=dict)
+    owner: ClassValue | None = None
+    closure: dict[str, Value] | None = None
+    recorder: Recorder | None = None
+    returns: list[tuple[Condition, Value]] = field(default_factory=list)
+    guards: list[Guard] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    catches: list[Catch] = field(default_factory=list)
+    depth: int = 0
+    global_names: set[str] = field(default_factory=set)
+    global_writes: dict[str, Value] = field(default_factory=dict)
+    chain: tuple[tuple[Module, ast.AST], ...] = ()
+
+    def write(self, name: str, value: Value, fallback: Payload) -> None:
+        """Assign under the path condition: the old value stays where the path was not taken."""
+        self.variables[name] = guarded_write(self.pc, value, self.variables.get(name), fallback)
+
+
+def guarded_write(pc: Condition, value: Value, old: Value | None, fallback: Payload) -> Value:
+    """``value`` where ``pc`` holds, ``old`` elsewhere."""
+    if pc.is_true or old is None:
+        return value
+    everywhere = pc.space.true
+    merged = [(pc & condition, payload) for condition, payload in alternatives(value, everywhere)]
+    outside = ~pc
+    merged += [(outside & condition, payload) for condition, payload in alternatives(old, everywhere)]
+    result = choice(merged, fallback)
+    if isinstance(result, Choice) and len(result.alternatives) > 64:
+        return fallback
+    return result
+
+
+def visible(pc: Condition, value: Value) -> Value:
+    """The alternatives of a value that are compatible with a path condition."""
+    if not isinstance(value, Choice) or pc.is_true:
+        return value
+    kept = [(condition, payload) for condition, payload in value.alternatives if not (condition & pc).is_false]
+    if len(kept) == 1:
+        return kept[0][1]
+    return Choice(tuple(kept)) if kept else value

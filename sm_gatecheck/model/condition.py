@@ -1,0 +1,320 @@
+"""Conditions: formulas whose atoms are sets of SMs, option values and source text that stays free.
+
+A condition is a multi-valued decision diagram. An inner node asks one ``Atom`` (an option's value, a comparison with it,
+or residual source text that may be true or false); a leaf holds the set of targets on which the formula is true, so that
+one diagram answers for every SM at once. Diagrams are reduced and shared: equal formulas are the same object, a
+contradiction over atoms (``x and not x``) is ``false`` by construction, and "does this depend on that option" is an
+identity test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+SIZE_LIMIT = 400
+
+
+@dataclass(frozen=True)
+class Atom:
+    """One question. ``key`` orders and identifies it; ``text`` is what a person reads.
+
+    ``field`` names the option that answers it, if one does: without ``test`` the answer is the option's value itself,
+    with ``test`` the truth of ``test(value)``. An atom without a field is free: it may be true or false; ``taints`` are
+    the options that its text is made from.
+    """
+
+    key: str
+    text: str
+    field: str | None = None
+    test: Callable[[Any], bool] | None = None
+    taints: frozenset[str] = frozenset()
+
+    def __repr__(self) -> str:
+        return self.key
+
+
+class Condition:
+    """A node of a diagram; build them through ``Space`` and combine them with ``&``, ``|``, ``~``."""
+
+    __slots__ = ("_exists", "_fields", "_forall", "_size", "atom", "bits", "children", "otherwise", "space")
+
+    def __init__(
+        self, space: Space, atom: Atom | None, children: tuple[tuple[Hashable, Condition], ...], otherwise: Condition | None, bits: int
+    ) -> None:
+        self.space = space
+        self.atom = atom
+        self.children = children
+        self.otherwise = otherwise
+        self.bits = bits
+        self._exists: int | None = None
+        self._forall: int | None = None
+        self._size: int | None = None
+        self._fields: frozenset[str] | None = None
+
+    def __and__(self, other: Condition) -> Condition:
+        return self.space.both(self, other)
+
+    def __or__(self, other: Condition) -> Condition:
+        return ~(~self & ~other)
+
+    def __invert__(self) -> Condition:
+        return self.space.negate(self)
+
+    def __repr__(self) -> str:
+        if self.atom is None:
+            return "{" + ",".join(map(str, self.space.members(self.bits))) + "}"
+        branches = [f"{value!r}: {child!r}" for value, child in self.children]
+        return f"[{self.atom.text}? {', '.join(branches)} else {self.otherwise!r}]"
+
+    @property
+    def is_true(self) -> bool:
+        return self is self.space.true
+
+    @property
+    def is_false(self) -> bool:
+        return self is self.space.false
+
+    @property
+    def exists(self) -> int:
+        """The SMs on which some choice of the atoms makes it true."""
+        if self._exists is None:
+            if self.atom is None:
+                self._exists = self.bits
+            else:
+                result = self._else().exists
+                for _, child in self.children:
+                    result |= child.exists
+                self._exists = result
+        return self._exists
+
+    @property
+    def forall(self) -> int:
+        """The SMs on which every choice of the atoms makes it true."""
+        if self._forall is None:
+            if self.atom is None:
+                self._forall = self.bits
+            else:
+                result = self._else().forall
+                for _, child in self.children:
+                    result &= child.forall
+                self._forall = result
+        return self._forall
+
+    @property
+    def size(self) -> int:
+        """The number of distinct nodes."""
+        if self._size is None:
+            self._size = sum(1 for _ in self.nodes())
+        return self._size
+
+    def nodes(self) -> Iterator[Condition]:
+        seen: set[int] = set()
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            yield node
+            if node.atom is not None:
+                stack.append(node._else())
+                stack.extend(child for _, child in node.children)
+
+    def atoms(self) -> set[Atom]:
+        return {node.atom for node in self.nodes() if node.atom is not None}
+
+    def fields(self) -> set[str]:
+        """The options that some atom asks for."""
+        return {atom.field for atom in self.atoms() if atom.field is not None}
+
+    def fields_and_taints(self) -> frozenset[str]:
+        """The options that bear on it: those asked for, and those that free atoms are made from."""
+        if self._fields is None:
+            found: set[str] = set()
+            for atom in self.atoms():
+                if atom.field is not None:
+                    found.add(atom.field)
+                found |= atom.taints
+            self._fields = frozenset(found)
+        return self._fields
+
+    def depends_on_target(self) -> bool:
+        """Whether the SM matters for some choice of the atoms."""
+        everything = self.space.all_bits
+        return any(node.atom is None and node.bits not in (0, everything) for node in self.nodes())
+
+    def _else(self) -> Condition:
+        assert self.otherwise is not None
+        return self.otherwise
+
+    def restrict(self, field: str, value: Any) -> Condition:
+        """The formula once option ``field`` is known to have ``value``."""
+        return self.space.substitute(self, field, value)
+
+    def on(self, bits: int) -> Condition:
+        """The formula on a set of targets: leaves become all-or-nothing there (for one SM: the condition that remains)."""
+        return self.space.project(self, bits)
+
+
+class Space:
+    """Owns the shared nodes of a set of conditions over ``count`` targets."""
+
+    def __init__(self, sms: tuple[int, ...]) -> None:
+        self.sms = sms
+        self.all_bits = (1 << len(sms)) - 1
+        self._leaves: dict[int, Condition] = {}
+        self._nodes: dict[tuple[Any, ...], Condition] = {}
+        self._and: dict[tuple[int, int], Condition] = {}
+        self._not: dict[int, Condition] = {}
+        self._restricted: dict[tuple[int, str, Hashable], Condition] = {}
+        self._projected: dict[tuple[int, int], Condition] = {}
+        self.true = self.targets(self.all_bits)
+        self.false = self.targets(0)
+        self._widened = 0
+
+    def members(self, bits: int) -> tuple[int, ...]:
+        return tuple(sm for index, sm in enumerate(self.sms) if bits >> index & 1)
+
+    def targets(self, bits: int) -> Condition:
+        """True on exactly these SMs."""
+        found = self._leaves.get(bits)
+        if found is None:
+            found = self._leaves[bits] = Condition(self, None, (), None, bits)
+        return found
+
+    def where(self, holds: Callable[[int], bool]) -> Condition:
+        """True on the SMs for which ``holds(sm)``."""
+        bits = 0
+        for index, sm in enumerate(self.sms):
+            if holds(sm):
+                bits |= 1 << index
+        return self.targets(bits)
+
+    def free(self, key: str, text: str, taints: frozenset[str] = frozenset()) -> Condition:
+        """A residual: may be true or false."""
+        return self._node(Atom(key, text, None, None, taints), ((True, self.true),), self.false)
+
+    def option_is(self, field: str, values: tuple[Hashable, ...]) -> Condition:
+        """True where the option has one of ``values``."""
+        unique = dict.fromkeys((type(value).__name__, value) for value in values)
+        return self._node(Atom(f"0:{field}", field, field), tuple((value, self.true) for value in unique), self.false)
+
+    def option_test(self, field: str, text: str, test: Callable[[Any], bool]) -> Condition:
+        """True where ``test(value of the option)``; ``text`` is the comparison as source."""
+        return self._node(Atom(f"1:{field}:{text}", text, field, test), ((True, self.true),), self.false)
+
+    def _node(self, atom: Atom, children: tuple[tuple[Hashable, Condition], ...], otherwise: Condition) -> Condition:
+        kept = tuple(sorted(((v, c) for v, c in children if c is not otherwise), key=lambda item: repr(item[0])))
+        if not kept:
+            return otherwise
+        key = (atom.key, tuple((value, id(child)) for value, child in kept), id(otherwise))
+        found = self._nodes.get(key)
+        if found is None:
+            found = self._nodes[key] = Condition(self, atom, kept, otherwise, 0)
+        return found
+
+    def negate(self, a: Condition) -> Condition:
+        found = self._not.get(id(a))
+        if found is None:
+            if a.atom is None:
+                found = self.targets(self.all_bits & ~a.bits)
+            else:
+                found = self._node(a.atom, tuple((value, self.negate(child)) for value, child in a.children), self.negate(a._else()))
+            self._not[id(a)] = found
+            self._not[id(found)] = a
+        return found
+
+    def both(self, a: Condition, b: Condition) -> Condition:
+        if a is b or b is self.true:
+            return a
+        if a is self.true:
+            return b
+        if a is self.false or b is self.false:
+            return self.false
+        key = (id(a), id(b)) if id(a) < id(b) else (id(b), id(a))
+        found = self._and.get(key)
+        if found is None:
+            found = self._and[key] = self._both(a, b)
+        return found
+
+    def _both(self, a: Condition, b: Condition) -> Condition:
+        if a.atom is None and b.atom is None:
+            return self.targets(a.bits & b.bits)
+        if b.atom is None or (a.atom is not None and a.atom.key < b.atom.key):
+            first, second = a, b
+        else:
+            first, second = b, a
+        atom = first.atom
+        assert atom is not None
+        if second.atom is None or second.atom.key != atom.key:
+            return self._node(atom, tuple((v, self.both(c, second)) for v, c in first.children), self.both(first._else(), second))
+        of_first, of_second = dict(first.children), dict(second.children)
+        keys = list(of_first) + [value for value in of_second if value not in of_first]
+        children = tuple((v, self.both(of_first.get(v, first._else()), of_second.get(v, second._else()))) for v in keys)
+        return self._node(atom, children, self.both(first._else(), second._else()))
+
+    def choose(self, test: Condition, then: Condition, otherwise: Condition) -> Condition:
+        """``then if test else otherwise``."""
+        if then is otherwise:
+            return then
+        return (test & then) | (~test & otherwise)
+
+    def substitute(self, a: Condition, field: str, value: Any) -> Condition:
+        if a.atom is None:
+            return a
+        key = (id(a), field, (type(value).__name__, value))
+        found = self._restricted.get(key)
+        if found is None:
+            atom = a.atom
+            if atom.field == field:
+                answer = _answer(atom, value)
+                chosen = next((child for given, child in a.children if given == answer), a._else())
+                found = self.substitute(chosen, field, value)
+            else:
+                children = tuple((v, self.substitute(c, field, value)) for v, c in a.children)
+                found = self._node(atom, children, self.substitute(a._else(), field, value))
+            self._restricted[key] = found
+        return found
+
+    def project(self, a: Condition, bits: int) -> Condition:
+        key = (id(a), bits)
+        found = self._projected.get(key)
+        if found is None:
+            if a.atom is None:
+                found = self.true if a.bits & bits else self.false
+            else:
+                found = self._node(a.atom, tuple((v, self.project(c, bits)) for v, c in a.children), self.project(a._else(), bits))
+            self._projected[key] = found
+        return found
+
+    def forget(self, a: Condition, keep: Callable[[Atom], bool]) -> Condition:
+        """Drop the atoms that ``keep`` refuses: true wherever some answer to them makes it true."""
+        if a.atom is None:
+            return a
+        children = tuple((v, self.forget(c, keep)) for v, c in a.children)
+        otherwise = self.forget(a._else(), keep)
+        if keep(a.atom):
+            return self._node(a.atom, children, otherwise)
+        result = otherwise
+        for _, child in children:
+            result = result | child
+        return result
+
+    def widen(self, a: Condition) -> Condition:
+        """A smaller formula for one that grew too large: exact where it is decided on an SM, free in between."""
+        if a.size <= SIZE_LIMIT:
+            return a
+        self._widened += 1
+        free = self.free(f"~{self._widened}", "several conditions")
+        return self.targets(a.forall) | (self.targets(a.exists) & free)
+
+
+def _answer(atom: Atom, value: Any) -> Hashable:
+    if atom.test is None:
+        return (type(value).__name__, value)
+    try:
+        return bool(atom.test(value))
+    except TypeError:
+        return False

@@ -1,0 +1,74 @@
+"""Which definitions mention what, by bytes alone: the index that decides what is worth parsing and following."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sm_gatecheck.program.modules import Program
+
+_DEFINITION = re.compile(rb"^[ \t]*(?:async[ \t]+)?(def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)|^(?=[@A-Za-z_(])", re.MULTILINE)
+_IDENTIFIER = re.compile(rb"[A-Za-z_]\w{3,}")
+SHORT_BODY_LINES = 60
+COMMON_NAME_LIMIT = 3
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A function, class or module constant as bytes show it: its name and the identifiers between it and the next one."""
+
+    path: str
+    kind: bytes
+    name: bytes
+    line: int
+    lines: int
+    identifiers: frozenset[bytes]
+
+
+class Mentions:
+    """The definitions of a program that mention one of ``roots``, directly or through others that do."""
+
+    def __init__(self, program: Program) -> None:
+        self._definitions: list[Definition] = []
+        for module in program.modules():
+            self._definitions.extend(definitions(module.path, module.source))
+        self._count = Counter(definition.name for definition in self._definitions)
+
+    def reaching(self, roots: Iterable[str], rounds: int) -> frozenset[str]:
+        """Names of short definitions from which a root can be reached in so many steps.
+
+        A name that many definitions share says nothing about any of them, and is not followed.
+        """
+        known = {root.encode() for root in roots}
+        frontier = set(known)
+        for _ in range(rounds):
+            found: set[bytes] = set()
+            for definition in self._definitions:
+                if definition.name in known or definition.kind == b"class" or definition.lines > SHORT_BODY_LINES:
+                    continue
+                if frontier.isdisjoint(definition.identifiers):
+                    continue
+                if self._count[definition.name] <= COMMON_NAME_LIMIT and not definition.name.startswith(b"__"):
+                    found.add(definition.name)
+            frontier = found - known
+            if not frontier:
+                break
+            known |= frontier
+        return frozenset(name.decode() for name in known)
+
+
+def definitions(path: str, source: bytes) -> list[Definition]:
+    """The definitions of a file, split where the next one starts."""
+    marks = [(match.start(), match.group(1) or b"=", match.group(2) or match.group(3) or b"") for match in _DEFINITION.finditer(source)]
+    found: list[Definition] = []
+    line = 1
+    for index, (start, kind, name) in enumerate(marks):
+        end = marks[index + 1][0] if index + 1 < len(marks) else len(source)
+        body = source[start:end]
+        lines = body.count(b"\n")
+        if name:
+            found.append(Definition(path, kind, name, line, lines, frozenset(_IDENTIFIER.findall(body))))
+        line += lines
+    return found

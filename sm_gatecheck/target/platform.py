@@ -1,0 +1,106 @@
+"""The assumed machine: what torch, the CUDA toolkit, the environment and the installed packages answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sm_gatecheck.evaluate.values import External, Instance, Known, OptionValue, Payload, Value, choice
+from sm_gatecheck.model.condition import Space
+from sm_gatecheck.model.target import Devices
+from sm_gatecheck.rulebook import Rulebook
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The contents of ``platform.toml``."""
+
+    values: dict[str, Any]
+    calls: dict[str, Any]
+    absent: frozenset[str]
+    present: frozenset[str]
+    missing_packages: frozenset[str]
+    objects: dict[str, str]
+
+
+def load_facts(rules: Rulebook) -> Facts:
+    """Read ``sglang/platform.toml``. RulesError where it cannot be read."""
+    data = rules.read("sglang/platform.toml")
+    return Facts(
+        {name: row["is"] for row in data.get("value", []) for name in row["names"]},
+        {name: row["is"] for row in data.get("call", []) for name in row["names"]},
+        frozenset(data.get("absent", {}).get("names", [])),
+        frozenset(data.get("present", {}).get("names", [])),
+        frozenset(data.get("packages", {}).get("missing", [])),
+        {row["name"]: row["class"] for row in data.get("object", [])},
+    )
+
+
+@dataclass
+class Platform:
+    """Answers the interpreter's questions about other packages, for all targets at once."""
+
+    space: Space
+    devices: Devices
+    facts: Facts
+    cuda: str
+    environment: Callable[[str, Value], Value] = field(default=lambda name, default: OptionValue(f"env:{name}", name))
+
+    def value(self, dotted: str) -> Value | None:
+        if dotted in self.facts.values:
+            return self._meaning(self.facts.values[dotted])
+        return None
+
+    def call(self, dotted: str, args: tuple[Value, ...], text: str) -> Value | None:
+        if dotted not in self.facts.calls:
+            return None
+        meaning = self.facts.calls[dotted]
+        if meaning == "environment":
+            return self._environment(args)
+        if meaning == "installed":
+            return self._installed(args)
+        return self._meaning(meaning)
+
+    def exists(self, dotted: str) -> bool | None:
+        if dotted in self.facts.absent:
+            return False
+        return True if dotted in self.facts.present else None
+
+    def importable(self, module: str) -> bool:
+        return module.split(".")[0] not in self.facts.missing_packages
+
+    def _meaning(self, word: Any) -> Value:
+        if word == "none":
+            return Known(None)
+        if word == "cuda version":
+            return Known(self.cuda)
+        if isinstance(word, str) and word.startswith("object "):
+            return External(f"gatecheck.{word[len('object ') :]}")
+        per_target: dict[Any, Callable[[int, int], Any]] = {
+            "capability": lambda major, minor: (major, minor),
+            "major": lambda major, minor: major,
+            "minor": lambda major, minor: minor,
+            "sm": lambda major, minor: major * 10 + minor,
+            "sm text": lambda major, minor: f"{major}.{minor}",
+        }
+        if isinstance(word, str) and word in per_target:
+            return self.per_target(per_target[word])
+        return Known(word)
+
+    def per_target(self, function: Callable[[int, int], Any]) -> Value:
+        """The value that ``function(major, minor)`` has on each SM."""
+        options: list[tuple[Any, Payload]] = []
+        for target in self.devices:
+            options.append((self.space.targets(self.devices.bit(target.sm)), Known(function(*target.capability))))
+        return choice(options, Known(None))
+
+    def _environment(self, args: tuple[Value, ...]) -> Value | None:
+        if args and isinstance(args[0], Known) and isinstance(args[0].value, str):
+            return self.environment(args[0].value, args[1] if len(args) > 1 else Known(None))
+        return None
+
+    def _installed(self, args: tuple[Value, ...]) -> Value | None:
+        if args and isinstance(args[0], Known) and isinstance(args[0].value, str):
+            return Instance(None, "module specification") if self.importable(args[0].value) else Known(None)
+        return None

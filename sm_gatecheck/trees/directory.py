@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sm_gatecheck.model.report import Diagnostic, Source, SourceKind
-from sm_gatecheck.trees.limits import MAX_FILE_BYTES, Budget
+from sm_gatecheck.trees.limits import MAX_FILE_BYTES, MAX_METADATA_BYTES, Budget
 from sm_gatecheck.trees.names import SUFFIX, oddity, printable
 from sm_gatecheck.trees.refusal import not_this_project
 from sm_gatecheck.trees.repository import git_facts
 from sm_gatecheck.trees.shape import PackageShape
 from sm_gatecheck.trees.tree import Tree, TreeError
 from sm_gatecheck.trees.version import from_pyproject, stated_version
-
-_MAX_METADATA_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -90,10 +88,10 @@ def _small_file(path: Path) -> bytes | None:
         if not stat.S_ISREG(os.stat(path).st_mode):
             return None
         with open(path, "rb") as stream:
-            content = stream.read(_MAX_METADATA_BYTES + 1)
+            content = stream.read(MAX_METADATA_BYTES + 1)
     except (OSError, ValueError):
         return None
-    return content if len(content) <= _MAX_METADATA_BYTES else None
+    return content if len(content) <= MAX_METADATA_BYTES else None
 
 
 def read_package(target: str, package: Path) -> tuple[dict[str, bytes], tuple[Diagnostic, ...]]:

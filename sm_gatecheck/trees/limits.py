@@ -9,6 +9,9 @@ from sm_gatecheck.model.errors import TreeError
 MAX_FILE_BYTES = 8_000_000
 """One source file; a larger one is left out with a diagnostic. ``syntax`` refuses the same size."""
 
+MAX_METADATA_BYTES = 1 << 20
+"""A file that is read for the version it states."""
+
 MAX_TOTAL_BYTES = 1 << 30
 MAX_MEMBERS = 200_000
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import posixpath
+from collections.abc import Container, Iterable, Mapping
 
 from sm_gatecheck.trees.shape import PackageShape
 
@@ -59,3 +60,15 @@ def package_prefix(names: Iterable[str], shape: PackageShape) -> str | None:
         return prefix.count("/"), directory not in shape.source_dirs, prefix
 
     return min(shallow, key=rank, default=None)
+
+
+def link_end(name: str, links: Mapping[str, str], names: Container[str]) -> str | None:
+    """The file, among ``names``, that a symbolic link leads to without leaving them; None where it leads elsewhere or round.
+
+    ``links`` maps each link to its target as it is written, relative to the directory of the link.
+    """
+    seen: set[str] = set()
+    while name in links and name not in seen:
+        seen.add(name)
+        name = posixpath.normpath(posixpath.join(posixpath.dirname(name), links[name]))
+    return name if name not in links and name in names else None

@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from packaging.version import InvalidVersion, Version
+
 from sm_gatecheck.rulebook import Rulebook
+from sm_gatecheck.trees.archive import open_archive
 from sm_gatecheck.trees.directory import open_directory
+from sm_gatecheck.trees.installed import open_installed
 from sm_gatecheck.trees.refusal import no_such_path
-from sm_gatecheck.trees.shape import load_shape
-from sm_gatecheck.trees.tree import Tree
-from sm_gatecheck.trees.wheel import open_zip
+from sm_gatecheck.trees.release import open_release, release_version
+from sm_gatecheck.trees.revision import open_revision, split_revision
+from sm_gatecheck.trees.shape import PackageShape, load_shape
+from sm_gatecheck.trees.tree import Tree, UsageError
 
 
 def open_tree(target: str | None, *, cache_dir: Path | None = None, offline: bool = False, rules: Rulebook | None = None) -> Tree:
@@ -21,10 +26,42 @@ def open_tree(target: str | None, *, cache_dir: Path | None = None, offline: boo
     TreeError for one that cannot be analysed.
     """
     shape = load_shape(rules or Rulebook.open())
-    assert target is not None
+    if target is None:
+        return open_installed(shape)
+    if not target.strip() or "\0" in target:
+        raise UsageError(f"no tree is named: name {shape.kinds}, or leave TREE out for what is installed")
     path = Path(target)
     if os.path.isdir(path):
         return open_directory(target, path, shape)
     if os.path.exists(path):
-        return open_zip(target, path, shape, "wheel")
-    raise no_such_path(target, path, shape)
+        return open_archive(target, path, shape)
+    version = release_version(target, shape)
+    if version is not None:
+        return open_release(target, version, shape, cache_dir, offline)
+    revision = split_revision(target)
+    if revision is not None:
+        return open_revision(target, *revision, shape)
+    raise _unknown(target, shape)
+
+
+def _unknown(target: str, shape: PackageShape) -> UsageError:
+    """What is no path: perhaps a version by itself, the distribution's name, or a revision of a path that is not there."""
+    name, _, rest = target.partition("@")
+    if os.sep not in target and "/" not in target:
+        for text in (target, rest if name.lower() == shape.distribution else ""):
+            if _is_version(text):
+                return UsageError(f"{target}: no such file or directory; did you mean {shape.distribution}=={text.lstrip('vV')}?")
+        if name.lower() == shape.distribution:
+            return UsageError(
+                f"{target}: no such file or directory; write {shape.distribution}==VERSION, or leave TREE out for what is installed"
+            )
+    missing = target.rpartition("@")[0] or target
+    return no_such_path(target, Path(missing), shape)
+
+
+def _is_version(text: str) -> bool:
+    try:
+        Version(text)
+    except InvalidVersion:
+        return False
+    return True

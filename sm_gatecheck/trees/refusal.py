@@ -24,6 +24,12 @@ def not_this_project(target: str, path: Path, shape: PackageShape) -> TreeError:
     return TreeError(f"{target} is no {shape.title} tree: it has no {wanted}; name {shape.kinds}")
 
 
+def no_package_inside(target: str, shape: PackageShape) -> TreeError:
+    """The refusal of a sound archive, or of a revision, that holds no package of this shape."""
+    wanted = " or ".join(f"{shape.name}/{marker}" for marker in shape.markers)
+    return TreeError(f"{target} holds no {shape.title}: there is no {wanted} in it; name {shape.kinds}")
+
+
 def no_such_path(target: str, path: Path, shape: PackageShape) -> UsageError:
     """The refusal of a path that does not exist, with near names out of the first directory above it that does."""
     missing = path

@@ -104,13 +104,14 @@ class Repository:
             return False
         return True
 
-    def names(self, commit: str, path: str = "") -> list[str]:
-        """The names in one directory of a commit."""
+    def small_file(self, commit: str, path: str, limit: int) -> bytes | None:
+        """The content of one file of a commit, None where there is none or it has more bytes than ``limit``."""
         try:
-            listing = self._output("ls-tree", "-z", "--name-only", "--full-tree", f"{commit}:{path}")
+            record = self._output("ls-tree", "-l", "-z", "--full-tree", commit, path).split(b"\0")[0]
         except NoRevision:
-            return []
-        return [os.fsdecode(name) for name in listing.split(b"\0") if name]
+            return None
+        blob = _blob(record.partition(b"\t")[0])
+        return next(self.contents([blob.identity])) if blob is not None and not blob.link and blob.size <= limit else None
 
     def revisions(self) -> list[str]:
         """The short names of the branches and tags, for suggestions."""
@@ -127,9 +128,9 @@ class Repository:
             for record in _records(output):
                 budget.count_member()
                 head, _, name = record.partition(b"\t")
-                mode, kind, identity, size = os.fsdecode(head).split()
-                if kind == "blob":
-                    found[os.fsdecode(name)] = Blob(identity, int(size) if size.isdigit() else 0, mode == _LINK)
+                blob = _blob(head)
+                if blob is not None:
+                    found[os.fsdecode(name)] = blob
         return found
 
     def contents(self, identities: Iterable[str]) -> Iterator[bytes]:
@@ -204,6 +205,14 @@ class _Output:
             if stream is not None:
                 stream.close()
         process.wait()
+
+
+def _blob(head: bytes) -> Blob | None:
+    """``mode kind identity size`` of a listing; None for what is no file."""
+    fields = os.fsdecode(head).split()
+    if len(fields) != 4 or fields[1] != "blob" or not fields[3].isdigit():
+        return None
+    return Blob(fields[2], int(fields[3]), fields[0] == _LINK)
 
 
 def _records(output: BinaryIO) -> Iterator[bytes]:

@@ -12,16 +12,11 @@ RULE_FILE = "sglang/tree.toml"
 
 
 @dataclass(frozen=True)
-class Platform:
-    """A wheel's platform tag and Python version (``3.11``), as ``pip download`` takes them."""
-
-    platform: str
-    python: str
-
-
-@dataclass(frozen=True)
 class PackageShape:
-    """How the package is recognised: its directory's ``name`` and, inside, at least one of ``markers``."""
+    """How the package is recognised: its directory's ``name`` and, inside, at least one of ``markers``.
+
+    ``platforms`` and ``pythons`` are those of wheels that do where none fits this machine, as ``pip download`` takes them.
+    """
 
     title: str
     name: str
@@ -32,7 +27,8 @@ class PackageShape:
     placeholder_versions: tuple[str, ...]
     tags: str
     examples: tuple[str, ...]
-    platforms: tuple[Platform, ...]
+    platforms: tuple[str, ...]
+    pythons: tuple[str, ...]
 
     def is_package(self, has_file: Callable[[str], bool]) -> bool:
         """Whether a directory is the package; ``has_file`` answers for a path relative to it."""
@@ -61,10 +57,8 @@ def load_shape(rules: Rulebook) -> PackageShape:
         placeholder_versions=_texts(package, "placeholder_versions", f"{path}: package"),
         tags=_text(package, "tags", f"{path}: package"),
         examples=_texts(release, "examples", f"{path}: release"),
-        platforms=tuple(
-            Platform(_text(entry, "platform", f"{path}: release.platforms"), _text(entry, "python", f"{path}: release.platforms"))
-            for entry in _list(release, "platforms", f"{path}: release")
-        ),
+        platforms=_texts(release, "platforms", f"{path}: release"),
+        pythons=_texts(release, "pythons", f"{path}: release"),
     )
 
 

@@ -7,14 +7,14 @@ import zlib
 from pathlib import Path
 
 from sm_gatecheck.model.report import Diagnostic, Source, SourceKind
-from sm_gatecheck.trees.limits import MAX_FILE_BYTES, Budget
-from sm_gatecheck.trees.names import SUFFIX, escapes, oddity, package_prefix, printable
+from sm_gatecheck.trees.limits import MAX_FILE_BYTES, MAX_METADATA_BYTES, Budget
+from sm_gatecheck.trees.names import SUFFIX, escapes, link_end, oddity, package_prefix, printable
+from sm_gatecheck.trees.refusal import no_package_inside
 from sm_gatecheck.trees.shape import PackageShape
 from sm_gatecheck.trees.tree import Tree, TreeError
 from sm_gatecheck.trees.version import stated_version
 
 _ENCRYPTED = 0x1
-_MAX_METADATA_BYTES = 1 << 20
 _LINK_MODE = 0o120000
 _TYPE_MASK = 0o170000
 
@@ -26,7 +26,7 @@ def open_zip(target: str, path: Path, shape: PackageShape, kind: SourceKind) -> 
             return _Reader(target, path, archive, shape, kind).tree()
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise TreeError(f"{target} is not a sound zip file ({reason}): download it again") from error
+        raise TreeError(f"{target} is a damaged zip file ({printable(reason)}): download it again") from error
     except OSError as error:
         raise TreeError(f"{target} cannot be read: {(error.strerror or str(error)).lower()}") from error
 
@@ -52,31 +52,32 @@ class _Reader:
             self.members[member.filename] = member
         prefix = package_prefix(self.members, self.shape)
         if prefix is None:
-            wanted = " or ".join(f"{self.shape.name}/{marker}" for marker in self.shape.markers)
-            raise TreeError(f"{self.target} is no {self.shape.title} archive: it holds no {wanted}; name {self.shape.kinds}")
+            raise no_package_inside(self.target, self.shape)
         package = f"{prefix}{self.shape.name}/"
-        files: dict[str, bytes] = {}
-        for name in sorted(self.members):
-            if name.startswith(package) and name.endswith(SUFFIX):
-                relative = name[len(package) :]
-                content = self._source(relative, self.members[name])
-                if content is not None:
-                    files[relative] = content
+        files = self._sources(package)
         version = stated_version(
             self.shape, lambda name: self._small(package + name), self._metadata(), lambda name: self._small(prefix + name)
         )
         return Tree(Source(self.target, self.kind, version), files, tuple(self.diagnostics))
 
-    def _source(self, relative: str, member: zipfile.ZipInfo) -> bytes | None:
-        problem = oddity(relative)
-        if problem is None and (member.external_attr >> 16) & _TYPE_MASK == _LINK_MODE:
-            problem = "a link, which is not followed in an archive"
-        if problem is None and member.file_size > MAX_FILE_BYTES:
-            problem = f"{member.file_size:,} bytes is over the limit of {MAX_FILE_BYTES:,}"
-        if problem is not None:
-            self.diagnostics.append(Diagnostic(printable(relative), 1, f"left out: {problem}"))
-            return None
-        return self._read(member)
+    def _sources(self, package: str) -> dict[str, bytes]:
+        names = sorted(name for name in self.members if name.startswith(package) and name.endswith(SUFFIX))
+        links = {name: self._read(self.members[name]).decode("utf-8", "replace") for name in names if _is_link(self.members[name])}
+        files: dict[str, bytes] = {}
+        for name in names:
+            relative = name[len(package) :]
+            end = link_end(name, links, self.members)
+            member = self.members[end] if end is not None and end.startswith(package) else None
+            problem = oddity(relative)
+            if problem is None and member is None:
+                problem = "a link that leads out of the package, or nowhere"
+            elif problem is None and member is not None and member.file_size > MAX_FILE_BYTES:
+                problem = f"{member.file_size:,} bytes is over the limit of {MAX_FILE_BYTES:,}"
+            if problem is not None or member is None:
+                self.diagnostics.append(Diagnostic(printable(relative), 1, f"left out: {problem}"))
+                continue
+            files[relative] = self._read(member)
+        return files
 
     def _read(self, member: zipfile.ZipInfo) -> bytes:
         """The bytes of a member; never more than its stated size, whatever the packed data would unpack to."""
@@ -84,15 +85,19 @@ class _Reader:
             raise TreeError(f"{self.target} holds encrypted members ({printable(member.filename)}): name an archive that is not encrypted")
         content = self.archive.read(member)
         if len(content) != member.file_size:
-            raise TreeError(f"{self.target} lies about the size of {printable(member.filename)}: download it again")
+            raise TreeError(f"{self.target} is damaged: {printable(member.filename)} has not the size it states; download it again")
         return content
 
     def _small(self, name: str) -> bytes | None:
         member = self.members.get(name)
-        if member is None or member.file_size > _MAX_METADATA_BYTES:
+        if member is None or member.file_size > MAX_METADATA_BYTES:
             return None
         return self._read(member)
 
     def _metadata(self) -> list[bytes]:
         names = [name for name in self.members if name.count("/") == 1 and name.endswith(".dist-info/METADATA")]
         return [text for name in sorted(names) if (text := self._small(name)) is not None]
+
+
+def _is_link(member: zipfile.ZipInfo) -> bool:
+    return (member.external_attr >> 16) & _TYPE_MASK == _LINK_MODE and member.file_size <= MAX_METADATA_BYTES

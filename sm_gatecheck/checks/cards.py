@@ -11,6 +11,9 @@ from sm_gatecheck.model.verdict import Severity, Verdict
 from sm_gatecheck.rulebook import Rulebook, RulesError, read_toml
 
 
+_MEND_FIELDS = ("option", "sms")
+
+
 @dataclass(frozen=True)
 class Card:
     """One check. ``verdict`` is the verdict it stands for, None for a check that looks at something else.
@@ -51,7 +54,7 @@ def read_card(path: Path) -> Card:
 
 
 def _card(written: Mapping[str, Any]) -> Card:
-    verdict = written.get("verdict")
+    verdict, with_alternatives = written.get("verdict"), written.get("mend_with_alternatives")
     return Card(
         id=str(written["id"]),
         title=str(written["title"]),
@@ -59,10 +62,21 @@ def _card(written: Mapping[str, Any]) -> Card:
         verdict=None if verdict is None else Verdict(verdict),
         why=_paragraph(written["why"]),
         what_to_do=_paragraph(written["what_to_do"]),
-        mend=str(written["mend"]),
-        mend_with_alternatives=written.get("mend_with_alternatives"),
+        mend=_template("mend", written["mend"], _MEND_FIELDS),
+        mend_with_alternatives=_template("mend_with_alternatives", with_alternatives, (*_MEND_FIELDS, "alternatives"))
+        if with_alternatives is not None
+        else None,
         example=str(written["example"]).strip("\n"),
     )
+
+
+def _template(key: str, text: str, fields: tuple[str, ...]) -> str:
+    """The text, if it can be filled in. ValueError that names the key."""
+    try:
+        text.format_map(dict.fromkeys(fields, ""))
+    except (KeyError, ValueError, IndexError, AttributeError, TypeError) as error:
+        raise ValueError(f"{key}: {error} cannot be filled in; there are {', '.join(f'{{{field}}}' for field in fields)}") from None
+    return text
 
 
 def _paragraph(text: str) -> str:

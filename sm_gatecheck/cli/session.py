@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sm_gatecheck.cli.outcome import say
 from sm_gatecheck.cli.refusal import did_you_mean
-from sm_gatecheck.model.errors import UsageError
+from sm_gatecheck.model.errors import TreeError, UsageError
 from sm_gatecheck.rulebook import Rulebook
 
 if TYPE_CHECKING:
-    from sm_gatecheck.model.option import Option
     from sm_gatecheck.model.target import Devices
+    from sm_gatecheck.target.options import OptionTable
     from sm_gatecheck.trees.tree import Tree
 
 
@@ -81,12 +81,15 @@ def read_model_config(path: Path | None) -> dict[str, Any] | None:
     return config
 
 
-def tree_options(tree: Tree, book: Rulebook) -> tuple[Option, ...]:
-    """The options that a tree declares, in the order of their declaration. TreeError where there are none."""
+def tree_options(tree: Tree, book: Rulebook) -> OptionTable:
+    """The options that a tree declares. TreeError where there are none: an empty list would say that nothing is wrong."""
     from sm_gatecheck.program.modules import Program
     from sm_gatecheck.target.options import read_options
 
-    return tuple(read_options(Program(tree.files), book))
+    table = read_options(Program(tree.files), book)
+    if not table:
+        raise TreeError(f"{tree.source.target}: no server options were found in it; a release that declares them in a new way needs a rule")
+    return table
 
 
 def assumed_settings(written: Sequence[str], tree: Tree, book: Rulebook) -> dict[str, Any]:
@@ -95,5 +98,4 @@ def assumed_settings(written: Sequence[str], tree: Tree, book: Rulebook) -> dict
         return {}
     from sm_gatecheck.cli.settings import read_settings
 
-    options: Iterable[Option] = tree_options(tree, book)
-    return read_settings(written, options)
+    return read_settings(written, tree_options(tree, book))

@@ -60,13 +60,12 @@ def render(report: Report, devices: Devices, style: TextStyle) -> str:
     """The report as text that ends with a line feed, without control characters unless ``style.color``."""
     sheet = Sheet(style.width, style.color)
     groups = grouped(report)
-    if not style.quiet:
-        sheet.paragraph(Text(source_title(report.source), style="bold"))
+    if style.quiet:
+        sheet.verbatim(_quiet_line(group, entry) for group in groups for entry in group.entries)
+        return sheet.text()
+    sheet.paragraph(Text(source_title(report.source), style="bold"))
     for sm in report.sms:
         sheet.paragraph(_headline(sm_title(devices, sm), sm, groups))
-    if style.quiet:
-        _one_line_each(sheet, groups, several_sms=len(report.sms) > 1, with_rule=True)
-        return sheet.text()
     _assumptions(sheet, report)
     for verdict in (*WORDS, None):
         members = [group for group in groups if group.verdict is verdict]
@@ -76,6 +75,13 @@ def render(report: Report, devices: Devices, style: TextStyle) -> str:
     _left_out(sheet, style, report)
     _coverage(sheet, report)
     return sheet.text()
+
+
+def _quiet_line(group: Group, entry: Entry) -> str:
+    """``srt/file.py:12: GC101 --flag value on SM120: what is claimed``, as linters write it and editors read it."""
+    finding = entry.finding
+    name = visible(group.field) if group.option is None else setting(group.option.option, entry.values)
+    return f"{visible(finding.file)}:{finding.line}: {finding.rule} {name} on {sm_list(entry.sms)}: {visible(entry.message)}"
 
 
 def _headline(title: str, sm: int, groups: Iterable[Group]) -> Text:
@@ -113,7 +119,7 @@ def _section(sheet: Sheet, style: TextStyle, verdict: Verdict | None, groups: li
     title = Text(heading, style=STYLES[verdict]).append(f"  {', '.join(rules)}", style="dim")
     sheet.line(title if in_full else title.append(", in full with -v", style="dim"))
     if not in_full:
-        _one_line_each(sheet, groups, several_sms, with_rule=False)
+        _one_line_each(sheet, groups, several_sms)
         return
     for index, group in enumerate(groups):
         if index:
@@ -121,9 +127,9 @@ def _section(sheet: Sheet, style: TextStyle, verdict: Verdict | None, groups: li
         _block(sheet, style, group)
 
 
-def _one_line_each(sheet: Sheet, groups: list[Group], several_sms: bool, with_rule: bool) -> None:
+def _one_line_each(sheet: Sheet, groups: list[Group], several_sms: bool) -> None:
     """A line a group: the setting, where it is decided, and what is claimed when there is room for it."""
-    rows = [(_short_name(group, several_sms, with_rule), _short_place(group), group) for group in groups]
+    rows = [(_short_name(group, several_sms), _short_place(group), group) for group in groups]
     room = sheet.width - 2
     place_room = min(max((cell_len(where) for _, where, _ in rows), default=0), room // 2)
     name_room = min(max((cell_len(name) for name, _, _ in rows), default=0), room - place_room - 2, 64)
@@ -137,9 +143,8 @@ def _one_line_each(sheet: Sheet, groups: list[Group], several_sms: bool, with_ru
         sheet.line(line, indent=2)
 
 
-def _short_name(group: Group, several_sms: bool, with_rule: bool) -> str:
-    name = f"{group.rule} {_setting(group)}" if with_rule else _setting(group)
-    return f"{name} on {sm_list(group.sms)}" if several_sms else name
+def _short_name(group: Group, several_sms: bool) -> str:
+    return f"{_setting(group)} on {sm_list(group.sms)}" if several_sms else _setting(group)
 
 
 def _short_place(group: Group) -> str:

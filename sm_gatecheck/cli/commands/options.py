@@ -11,6 +11,7 @@ from sm_gatecheck.cli.output import Destination
 from sm_gatecheck.cli.parameters import output_options, rules_option, strict_option, tree_argument
 from sm_gatecheck.cli.rendering import listing_command_line
 from sm_gatecheck.cli.session import Rules, tree_options
+from sm_gatecheck.model.report import Diagnostic
 
 
 @click.command("options", short_help="The options a tree declares.")
@@ -25,11 +26,13 @@ def command(**parameters: Any) -> int:
     rules = Rules.open(parameters["rules"])
     tree = open_tree(parameters["tree"], rules=rules.book)
     options = tree_options(tree, rules.book)
+    gaps = (Diagnostic(gap.file, gap.line, f"{gap.field}: its {gap.what} could not be read: {gap.reason}") for gap in options.gaps)
+    diagnostics = (*tree.diagnostics, *gaps)
     destination = Destination(parameters["output"], parameters["color"])
     if parameters["format_name"] == "json":
         from sm_gatecheck.report import json
 
-        destination.write(json.render(json.options_document(tree.source, options, tree.diagnostics)))
+        destination.write(json.render(json.options_document(tree.source, options, diagnostics)))
     elif parameters["format_name"] == "markdown":
         from sm_gatecheck.report import option_list
 
@@ -38,4 +41,4 @@ def command(**parameters: Any) -> int:
         from sm_gatecheck.report import option_list
 
         destination.write(option_list.text(tree.source, options, destination.width, destination.wants_color))
-    return exit_status((), tree.diagnostics, "never", parameters["strict"])
+    return exit_status((), diagnostics, "never", parameters["strict"])

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sm_gatecheck.report.baseline import BaselineError, applied, read, render
+from tests.report.golden import assert_golden
+from tests.report.samples import sample
+
+
+def test_golden() -> None:
+    assert_golden("baseline.json", render(sample((100, 120)).findings))
+
+
+def test_what_was_written_accepts_what_it_was_written_for() -> None:
+    result = applied(sample().findings, read(render(sample().findings)))
+    assert (result.new, result.stale) == ((), 0)
+    assert result.accepted == len(sample().findings)
+
+
+def test_new_findings_and_stale_entries_are_told_apart() -> None:
+    result = applied(sample((90, 120)).findings, read(render(sample((120, 121)).findings)))
+    assert {finding.sm for finding in result.new} == {90}
+    assert result.accepted == len(sample((120,)).findings)
+    assert result.stale == len(sample((121,)).findings)
+
+
+def test_the_order_of_findings_does_not_matter() -> None:
+    assert render(reversed(sample().findings)) == render(sample().findings)
+
+
+def test_nothing_accepted() -> None:
+    assert read(render(())) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "no JSON"),
+        ("[" * 100_000, "no JSON"),
+        ("[]", "no list of findings"),
+        ('{"baseline_version": "1"}', "no list of findings"),
+        ('{"baseline_version": "2", "findings": []}', "version is '2'"),
+        ('{"baseline_version": "1", "findings": [{"fingerprint": "a"}, {}]}', "entry 2 "),
+        ('{"baseline_version": "1", "findings": [3]}', "entry 1 "),
+    ],
+)
+def test_what_is_no_baseline(text: str, said: str) -> None:
+    with pytest.raises(BaselineError, match=said):
+        read(text)
+
+
+def test_it_is_one_finding_a_line() -> None:
+    text = render(sample().findings)
+    assert sum('"fingerprint"' in line for line in text.splitlines()) == len(json.loads(text)["findings"])

@@ -65,6 +65,11 @@ def predicates(release: str, cuda: str) -> Any:
     return document("predicates", "--sm", "all", "--cuda", cuda, tree_argument(release))
 
 
+def options(release: str) -> Any:
+    """The document of ``options``."""
+    return document("options", tree_argument(release))
+
+
 @cache
 def _inventory(*arguments: str) -> Inventory:
     return Inventory(document(*arguments))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 
 from tests.truth import cases_score, command, facts_score, files, labels_score, predicates_score, resolution_score
 from tests.truth.score import Score
@@ -81,4 +83,13 @@ def _resolution(row: str) -> tuple[Score, ...]:
 
 
 def _options_table() -> tuple[Table, ...]:
-    return ()
+    """The parser's own options; its scorer and its oracle come together."""
+    releases = files.option_releases()
+    if not releases or find_spec("tests.truth.options_score") is None:
+        return ()
+    return (Table("options", releases, _options),)
+
+
+def _options(row: str) -> tuple[Score, ...]:
+    scored = import_module("tests.truth.options_score").score(command.options(row), files.options(row))
+    return (scored,) if isinstance(scored, Score) else tuple(scored)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sm_gatecheck.checks.cards import load_cards, read_card
-from sm_gatecheck.model.verdict import SEVERITY_OF
+from sm_gatecheck.checks.cards import Card, load_cards, read_card
+from sm_gatecheck.model.verdict import SEVERITY_OF, Verdict
 from sm_gatecheck.rulebook import Rulebook, RulesError, shipped_rules
 from sm_gatecheck.verdicts.findings import RULE_OF
 
@@ -14,14 +14,14 @@ WRITTEN = (shipped_rules() / "checks" / "GC102.toml").read_text(encoding="utf-8"
 
 
 @pytest.mark.parametrize("verdict", RULE_OF)
-def test_every_rule_of_a_verdict_has_its_card(verdict) -> None:  # type: ignore[no-untyped-def]
+def test_every_rule_of_a_verdict_has_its_card(verdict: Verdict) -> None:
     card = CARDS[RULE_OF[verdict]]
-    assert card.verdict is verdict
     assert card.severity is SEVERITY_OF[verdict]
+    assert card.verdict is verdict
 
 
 @pytest.mark.parametrize("card", CARDS.values(), ids=lambda card: card.id)
-def test_a_card_says_all_that_reports_need(card) -> None:  # type: ignore[no-untyped-def]
+def test_a_card_says_all_that_reports_need(card: Card) -> None:
     assert all((card.title, card.why, card.what_to_do, card.example))
     assert card.mend.format(option="--x", sms="SM120").endswith(".")
     assert "SM120" in card.mend.format(option="--x", sms="SM120")

@@ -6,20 +6,18 @@ import pytest
 
 from sm_gatecheck.checks.cards import load_cards
 from sm_gatecheck.model.report import Report
-from sm_gatecheck.report.grouping import distinct, grouped, message_template
+from sm_gatecheck.report.grouping import Group, distinct, grouped, message_template
 from sm_gatecheck.rulebook import Rulebook
 from tests.report.samples import sample
 
 
-def group_of(report: Report, field: str):  # type: ignore[no-untyped-def]
+def group_of(report: Report, field: str) -> Group:
     return next(group for group in grouped(report) if group.field == field)
 
 
 def test_one_message_for_many_sms_is_one_entry() -> None:
     group = group_of(sample(), "enable_wide_loads")
-    assert [(entry.sms, entry.message) for entry in group.entries] == [
-        ((100, 120, 121), "SM100, SM120 and SM121 always loads narrow.")
-    ]
+    assert [(entry.sms, entry.message) for entry in group.entries] == [((100, 120, 121), "SM100, SM120 and SM121 always loads narrow.")]
 
 
 def test_values_with_different_proofs_are_different_entries() -> None:
@@ -60,9 +58,13 @@ def test_an_unconditional_refusal_comes_before_a_conditional_one() -> None:
     conditional = replace(report.options[0], judgements=report.options[0].judgements[3:])
     other = replace(report.options[0], option=replace(report.options[0].option, field="zzz"), judgements=report.options[0].judgements[1:2])
     findings = tuple(
-        replace(report.findings[0], option=field, value=value) for field, value in (("attention_backend", "paged_mla"), ("zzz", "paged_mha"))
+        replace(report.findings[0], option=field, value=value)
+        for field, value in (("attention_backend", "paged_mla"), ("zzz", "paged_mha"))
     )
-    assert [group.field for group in grouped(replace(report, options=(conditional, other), findings=findings))] == ["zzz", "attention_backend"]
+    assert [group.field for group in grouped(replace(report, options=(conditional, other), findings=findings))] == [
+        "zzz",
+        "attention_backend",
+    ]
 
 
 @pytest.mark.parametrize(

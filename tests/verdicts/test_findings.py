@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.verdict import SEVERITY_OF, Effect, EffectKind, Evidence, Judgement, OptionReport, Phase, Role, Verdict
-from sm_gatecheck.verdicts.findings import RULE_OF, deciding_gate, fingerprint, findings_of, place_of
+from sm_gatecheck.verdicts.findings import RULE_OF, deciding_gate, findings_of, fingerprint, place_of
 from tests.report.samples import sample
 
 OPTION = Option("a", ("--a",), file="srt/server_args.py", line=9)
@@ -36,7 +36,13 @@ def test_without_a_gate_it_stands_at_the_effect_or_at_the_option() -> None:
 
 
 def test_a_fingerprint_says_which_claim_it_is() -> None:
-    claims = [("GC101", "a", True, 120), ("GC101", "a", 1, 120), ("GC101", "a", "True", 120), ("GC101", "a", True, 121), ("GC102", "a", True, 120)]
+    claims = [
+        ("GC101", "a", True, 120),
+        ("GC101", "a", 1, 120),
+        ("GC101", "a", "True", 120),
+        ("GC101", "a", True, 121),
+        ("GC102", "a", True, 120),
+    ]
     assert len({fingerprint(*claim) for claim in claims}) == len(claims)
     assert fingerprint("GC102", "enable_fused_reduce", True, 120) == "19258d134bffc9242f267eeae06c786b", "baselines hold these"
 

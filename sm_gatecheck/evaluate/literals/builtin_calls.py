@@ -109,7 +109,7 @@ def call_external(name: str, request: Request) -> Any:
     request.refuse_unresolved()
     if not request.positional and name.removeprefix("builtins.") not in _WITHOUT_ARGUMENTS:
         raise request.refusal(f"{name.removeprefix('builtins.')} is called without arguments")
-    return limits.checked_size(request.evaluator, helper(request), request.node, request.scope)
+    return request.checked(lambda: helper(request))
 
 
 def _container(kind: Any) -> Callable[[Request], Any]:

@@ -6,6 +6,7 @@ import ast
 import builtins
 import copy
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from sm_gatecheck.evaluate.literals import expressions, statements
@@ -27,7 +28,8 @@ from sm_gatecheck.evaluate.literals.values import (
 from sm_gatecheck.program.modules import Module, Program, bound_names, imported_name
 
 MAX_STEPS = 400_000
-MAX_DEPTH = 60
+MAX_TOTAL_STEPS = 5_000_000
+MAX_DEPTH = 240
 ENUM_BASES = frozenset({"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"})
 TRANSPARENT_BASES = frozenset({"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", "builtins.str", "builtins.int"})
 FIELD_MAKERS = frozenset({"dataclasses.field", "msgspec.field", "msgspec.structs.field", "attr.ib", "attrs.field", "pydantic.Field"})
@@ -53,8 +55,7 @@ class Evaluator:
         self._bodies: dict[ast.ClassDef, dict[str, list[ast.stmt]]] = {}
         self._lineages: dict[ast.ClassDef, list[ClassValue | External]] = {}
         self._changes: dict[str, dict[str, list[ast.stmt]]] = {}
-        self._steps = 0
-        self._depth = 0
+        self._steps = self._total = self._depth = 0
         self.calls = 0
 
     # -- entry points ---------------------------------------------------------------------------------------------------
@@ -68,18 +69,14 @@ class Evaluator:
 
     def value(self, expression: ast.expr, scope: Scope) -> Any:
         """The value of an expression. NotLiteral where the source alone does not give one."""
-        if self._depth == 0:
-            self._steps = 0
-        self._step(expression, scope)
-        if self._depth > 4 * MAX_DEPTH:
+        if self._depth > MAX_DEPTH:
             raise self.refusal("nested too deeply", expression, scope)
-        self._depth += 1
-        try:
-            return self.forced(expressions.evaluate(self, expression, scope))
-        except RecursionError:
-            raise self.refusal("nested too deeply", expression, scope) from None
-        finally:
-            self._depth -= 1
+        with self._inside():
+            self.step(expression, scope)
+            try:
+                return self.forced(expressions.evaluate(self, expression, scope))
+            except RecursionError:
+                raise self.refusal("nested too deeply", expression, scope) from None
 
     def tolerant(self, expression: ast.expr, scope: Scope) -> Any:
         """As ``value``, with ``Unresolved`` as a value."""
@@ -91,11 +88,12 @@ class Evaluator:
     def run(self, function: FunctionValue, arguments: Mapping[str, Any]) -> None:
         """Run a function of the tree for what it tells the ``Native`` objects among its arguments."""
         scope = Scope(function.scope.module, dict(arguments), function.scope, function.owner)
-        self._steps = 0
-        try:
-            statements.run_block(self, getattr(function.node, "body", []), scope)
-        except NotLiteral as error:
-            self.notes.append(error.unresolved)
+        body = [] if isinstance(function.node, ast.Lambda) else function.node.body
+        with self._inside():
+            try:
+                statements.run_block(self, body, scope)
+            except NotLiteral as error:
+                self.notes.append(error.unresolved)
 
     def module_value(self, module: str, name: str) -> Any:
         """What ``from module import name`` gives. NotLiteral where the tree does not tell."""
@@ -124,12 +122,22 @@ class Evaluator:
 
     # -- bookkeeping ----------------------------------------------------------------------------------------------------
 
-    def _step(self, node: ast.AST, scope: Scope) -> None:
+    def step(self, node: ast.AST, scope: Scope) -> None:
+        """Count one step of the evaluation that was asked for from outside. NotLiteral when it takes too many."""
         self._steps += 1
-        if self._steps > MAX_STEPS:
+        if self._steps > MAX_STEPS or self._total + self._steps > MAX_TOTAL_STEPS:
             raise self.refusal(f"takes more than {MAX_STEPS:,} steps", node, scope)
 
-    step = _step
+    @contextmanager
+    def _inside(self) -> Iterator[None]:
+        """Within one evaluation: the count of steps begins with the outermost."""
+        if self._depth == 0:
+            self._total, self._steps = self._total + self._steps, 0
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
 
     def refusal(self, reason: str, node: ast.AST, scope: Scope) -> NotLiteral:
         return NotLiteral(Unresolved(reason, scope.module.path, getattr(node, "lineno", 0)))
@@ -160,10 +168,10 @@ class Evaluator:
         module = scope.module
         if name in module.bindings:
             return self.forced(self.global_value(module, name))
-        if hasattr(builtins, name):
-            return External(f"builtins.{name}")
         if name == "__name__":
             return module.name
+        if hasattr(builtins, name):
+            return External(f"builtins.{name}")
         found = self.program.defining_module(module.name, name)
         if found is not None:
             return self.forced(self.global_value(*found))
@@ -201,10 +209,12 @@ class Evaluator:
         for statement in sorted(binding, key=lambda found: found.lineno):
             before = frame.names.get(name)
             try:
-                statements.run_statement(self, statement, frame)
+                with self._inside():
+                    statements.run_statement(self, statement, frame)
             except NotLiteral as error:
-                if before is None:
-                    frame.names[name] = error.unresolved
+                frame.names[name] = error.unresolved
+            except RecursionError:
+                frame.names[name] = Unresolved("nested too deeply", frame.module.path, statement.lineno)
             if isinstance(before, ClassValue) and not isinstance(frame.names.get(name), ClassValue):
                 frame.names[name] = before
         return frame.names.get(name, Unresolved(f"{name} is never bound", frame.module.path))

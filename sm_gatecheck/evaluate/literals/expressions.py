@@ -300,7 +300,7 @@ def _sequence(evaluator: Evaluator, node: ast.List | ast.Tuple | ast.Set, scope:
             elements.append(evaluator.tolerant(element, scope))
     if isinstance(node, ast.List):
         return elements
-    return tuple(elements) if isinstance(node, ast.Tuple) else set(elements)
+    return tuple(elements) if isinstance(node, ast.Tuple) else limits.checked(evaluator, lambda: set(elements), node, scope)
 
 
 def _dict(evaluator: Evaluator, node: ast.Dict, scope: Scope) -> dict[Any, Any]:
@@ -426,7 +426,7 @@ def _formatted(evaluator: Evaluator, node: ast.FormattedValue, scope: Scope) -> 
 
 def _comprehension(evaluator: Evaluator, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, scope: Scope) -> Any:
     elements = [evaluator.tolerant(node.elt, inner) for inner in _frames(evaluator, node.generators, scope)]
-    return set(elements) if isinstance(node, ast.SetComp) else elements
+    return limits.checked(evaluator, lambda: set(elements), node, scope) if isinstance(node, ast.SetComp) else elements
 
 
 def _dict_comprehension(evaluator: Evaluator, node: ast.DictComp, scope: Scope) -> dict[Any, Any]:

@@ -37,6 +37,7 @@ class Outcome:
 
 
 _END = Outcome()
+_IN_PLACE = frozenset({"add", "append", "clear", "discard", "extend", "insert", "pop", "remove", "setdefault", "update"})
 
 
 def run_block(evaluator: Evaluator, block: list[ast.stmt], scope: Scope) -> Outcome:
@@ -177,7 +178,7 @@ def _expression(evaluator: Evaluator, statement: ast.Expr, scope: Scope) -> None
 
 
 def _may_change(expression: ast.expr, scope: Scope) -> bool:
-    """Whether a call that could not be followed is a method of, or is given, a container that is held by name."""
+    """Whether a call that could not be followed is an in-place method of, or is given, a container that is held by name."""
     if not isinstance(expression, ast.Call):
         return False
     held = {name for name, value in scope.names.items() if isinstance(value, (list, dict, set, Instance))}
@@ -185,7 +186,8 @@ def _may_change(expression: ast.expr, scope: Scope) -> bool:
         root: ast.expr = expression.func.value
         while isinstance(root, (ast.Attribute, ast.Subscript)):
             root = root.value
-        if isinstance(root, ast.Name) and root.id in held:
+        is_global = isinstance(root, ast.Name) and root.id in scope.module.bindings and expression.func.attr in _IN_PLACE
+        if is_global or (isinstance(root, ast.Name) and root.id in held):
             return True
     return any(isinstance(argument, ast.Name) and argument.id in held for argument in expression.args)
 

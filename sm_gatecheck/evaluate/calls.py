@@ -34,6 +34,7 @@ from sm_gatecheck.model.condition import Condition
 if TYPE_CHECKING:
     from sm_gatecheck.evaluate.interpreter import Interpreter
 
+INLINE_LINES = 60
 IDENTITY = External("gatecheck.identity")
 _CACHES = frozenset(
     {"functools.lru_cache", "functools.cache", "functools.wraps", "torch.compiler.disable", "torch.no_grad", "torch.inference_mode"}
@@ -272,9 +273,11 @@ def call_function(
     special = interp.world.function_call(interp, function, args, keywords, node)
     if special is not None:
         return special
+    effectful = frame.recorder is not None and interp.world.follow_effects(function, (*args, *keywords.values()))
+    if not effectful and _too_long(function):
+        return _unknown_call(interp, node, frame, args, keywords)
     if frame.depth >= interp.depth_limit or not interp.world.worth_following(function, (*args, *keywords.values())):
         return _unknown_call(interp, node, frame, args, keywords)
-    effectful = frame.recorder is not None and interp.world.follow_effects(function, (*args, *keywords.values()))
     key = None if effectful or function.closure else _memo_key(function, args, keywords)
     if key is not None and key in interp.summaries:
         return interp.summaries[key]
@@ -289,6 +292,11 @@ def call_function(
     if key is not None:
         interp.summaries[key] = result
     return result
+
+
+def _too_long(function: FunctionValue) -> bool:
+    """Long functions do things; what they return is rarely a plain answer about the target."""
+    return (function.node.end_lineno or 0) - function.node.lineno > INLINE_LINES
 
 
 def _memo_key(function: FunctionValue, args: tuple[Value, ...], keywords: dict[str, Value]) -> object | None:

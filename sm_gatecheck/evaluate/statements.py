@@ -376,7 +376,7 @@ def _match(interp: Interpreter, node: ast.Match, frame: Frame) -> None:
             del frame.guards[guards:]
             fell_through = fell_through | frame.pc
         remaining = remaining & ~held
-    frame.pc = fell_through | (entry & remaining)
+    frame.pc = interp.space.widen(fell_through | (entry & remaining))
 
 
 def _matches(interp: Interpreter, pattern: ast.pattern, subject: Value, node: ast.Match, frame: Frame) -> Condition:

@@ -64,3 +64,6 @@ class World(Protocol):
 
     def follow_effects(self, function: FunctionValue, args: tuple[Value, ...] = ()) -> bool:
         """Whether a listener wants to hear what the body of a callee does, as part of its caller."""
+
+    def receiver(self, interpreter: Interpreter, cls: ClassValue) -> Value | None:
+        """What ``self`` stands for in a method of a class when the caller is not known."""

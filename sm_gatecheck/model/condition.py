@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-SIZE_LIMIT = 400
+SIZE_LIMIT = 60
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Condition:
         return self.space.both(self, other)
 
     def __or__(self, other: Condition) -> Condition:
-        return ~(~self & ~other)
+        return self.space.either(self, other)
 
     def __invert__(self) -> Condition:
         return self.space.negate(self)
@@ -167,6 +167,7 @@ class Space:
         self._leaves: dict[int, Condition] = {}
         self._nodes: dict[tuple[Any, ...], Condition] = {}
         self._and: dict[tuple[int, int], Condition] = {}
+        self._or: dict[tuple[int, int], Condition] = {}
         self._not: dict[int, Condition] = {}
         self._restricted: dict[tuple[int, str, Hashable], Condition] = {}
         self._projected: dict[tuple[int, int], Condition] = {}
@@ -227,6 +228,7 @@ class Space:
         return found
 
     def both(self, a: Condition, b: Condition) -> Condition:
+        """Conjunction."""
         if a is b or b is self.true:
             return a
         if a is self.true:
@@ -236,24 +238,47 @@ class Space:
         key = (id(a), id(b)) if id(a) < id(b) else (id(b), id(a))
         found = self._and.get(key)
         if found is None:
-            found = self._and[key] = self._both(a, b)
+            if a.atom is None and b.atom is None:
+                found = self.targets(a.bits & b.bits)
+            else:
+                found = self._combine(a, b, self.both)
+            self._and[key] = found
         return found
 
-    def _both(self, a: Condition, b: Condition) -> Condition:
-        if a.atom is None and b.atom is None:
-            return self.targets(a.bits & b.bits)
+    def either(self, a: Condition, b: Condition) -> Condition:
+        """Disjunction."""
+        if a is b or b is self.false:
+            return a
+        if a is self.false:
+            return b
+        if a is self.true or b is self.true:
+            return self.true
+        key = (id(a), id(b)) if id(a) < id(b) else (id(b), id(a))
+        found = self._or.get(key)
+        if found is None:
+            if a.atom is None and b.atom is None:
+                found = self.targets(a.bits | b.bits)
+            else:
+                found = self._combine(a, b, self.either)
+            self._or[key] = found
+        return found
+
+    def _combine(self, a: Condition, b: Condition, operation: Callable[[Condition, Condition], Condition]) -> Condition:
+        """Push an operation down to the children of whichever diagram asks the earlier atom."""
         if b.atom is None or (a.atom is not None and a.atom.key < b.atom.key):
             first, second = a, b
         else:
             first, second = b, a
-        atom = first.atom
+        atom, first_else = first.atom, first.otherwise
         assert atom is not None
-        if second.atom is None or second.atom.key != atom.key:
-            return self._node(atom, tuple((v, self.both(c, second)) for v, c in first.children), self.both(first._else(), second))
+        assert first_else is not None
+        second_else = second.otherwise
+        if second.atom is None or second_else is None or second.atom.key != atom.key:
+            return self._node(atom, tuple([(v, operation(c, second)) for v, c in first.children]), operation(first_else, second))
         of_first, of_second = dict(first.children), dict(second.children)
-        keys = list(of_first) + [value for value in of_second if value not in of_first]
-        children = tuple((v, self.both(of_first.get(v, first._else()), of_second.get(v, second._else()))) for v in keys)
-        return self._node(atom, children, self.both(first._else(), second._else()))
+        children = [(v, operation(c, of_second.get(v, second_else))) for v, c in first.children]
+        children += [(v, operation(first_else, c)) for v, c in second.children if v not in of_first]
+        return self._node(atom, tuple(children), operation(first_else, second_else))
 
     def choose(self, test: Condition, then: Condition, otherwise: Condition) -> Condition:
         """``then if test else otherwise``."""
@@ -291,24 +316,42 @@ class Space:
 
     def forget(self, a: Condition, keep: Callable[[Atom], bool]) -> Condition:
         """Drop the atoms that ``keep`` refuses: true wherever some answer to them makes it true."""
-        if a.atom is None:
-            return a
-        children = tuple((v, self.forget(c, keep)) for v, c in a.children)
-        otherwise = self.forget(a._else(), keep)
-        if keep(a.atom):
-            return self._node(a.atom, children, otherwise)
-        result = otherwise
-        for _, child in children:
-            result = result | child
-        return result
+        done: dict[int, Condition] = {}
+
+        def visit(node: Condition) -> Condition:
+            if node.atom is None:
+                return node
+            found = done.get(id(node))
+            if found is None:
+                children = tuple((v, visit(c)) for v, c in node.children)
+                otherwise = visit(node._else())
+                if keep(node.atom):
+                    found = self._node(node.atom, children, otherwise)
+                else:
+                    found = otherwise
+                    for _, child in children:
+                        found = found | child
+                done[id(node)] = found
+            return found
+
+        return visit(a)
 
     def widen(self, a: Condition) -> Condition:
-        """A smaller formula for one that grew too large: exact where it is decided on an SM, free in between."""
+        """A smaller formula for one that grew too large: exact where it is decided, free in between.
+
+        First the residual atoms are given up, so that what the options decide stays; then everything but the targets.
+        """
         if a.size <= SIZE_LIMIT:
             return a
+        certain, possible = ~self.forget(~a, _asks_option), self.forget(a, _asks_option)
+        if certain.size + possible.size > SIZE_LIMIT:
+            certain, possible = self.targets(a.forall), self.targets(a.exists)
         self._widened += 1
-        free = self.free(f"~{self._widened}", "several conditions")
-        return self.targets(a.forall) | (self.targets(a.exists) & free)
+        return certain | (possible & self.free(f"9~{self._widened}", "several conditions", a.fields_and_taints()))
+
+
+def _asks_option(atom: Atom) -> bool:
+    return atom.field is not None
 
 
 def _answer(atom: Atom, value: Any) -> Hashable:

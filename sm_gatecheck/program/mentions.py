@@ -28,13 +28,27 @@ class Definition:
 
 
 class Mentions:
-    """The definitions of a program that mention one of ``roots``, directly or through others that do."""
+    """The definitions of a program and the identifiers in each."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, left_out: tuple[str, ...] = ()) -> None:
         self._definitions: list[Definition] = []
         for module in program.modules():
-            self._definitions.extend(definitions(module.path, module.source))
+            if not module.path.startswith(left_out):
+                self._definitions.extend(definitions(module.path, module.source))
         self._count = Counter(definition.name for definition in self._definitions)
+        self._index: dict[bytes, list[Definition]] = {}
+        for definition in self._definitions:
+            for identifier in definition.identifiers:
+                self._index.setdefault(identifier, []).append(definition)
+
+    def mentioning(self, names: Iterable[str]) -> list[tuple[str, int]]:
+        """The (path, line) of every definition that mentions one of the names, in source order."""
+        found = {(d.path, d.line) for name in names for d in self._index.get(name.encode(), ())}
+        return sorted(found)
+
+    def count(self, name: str) -> int:
+        """How many definitions mention a name."""
+        return len(self._index.get(name.encode(), ()))
 
     def reaching(self, roots: Iterable[str], rounds: int) -> frozenset[str]:
         """Names of short definitions from which a root can be reached in so many steps.
@@ -45,10 +59,8 @@ class Mentions:
         frontier = set(known)
         for _ in range(rounds):
             found: set[bytes] = set()
-            for definition in self._definitions:
+            for definition in (d for name in frontier for d in self._index.get(name, ())):
                 if definition.name in known or definition.kind == b"class" or definition.lines > SHORT_BODY_LINES:
-                    continue
-                if frontier.isdisjoint(definition.identifiers):
                     continue
                 if self._count[definition.name] <= COMMON_NAME_LIMIT and not definition.name.startswith(b"__"):
                     found.add(definition.name)

@@ -194,6 +194,10 @@ class SglangWorld:
             return self.options_object(interpreter)
         return None
 
+    def receiver(self, interpreter: Interpreter, cls: ClassValue) -> Value | None:
+        holder = self.options_object(interpreter)
+        return holder if holder.cls is cls else None
+
     def worth_following(self, function: FunctionValue, args: tuple[Value, ...] = ()) -> bool:
         if any(_carries(arg) for arg in args):
             return True

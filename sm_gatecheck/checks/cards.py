@@ -10,7 +10,6 @@ from typing import Any
 from sm_gatecheck.model.verdict import Severity, Verdict
 from sm_gatecheck.rulebook import Rulebook, RulesError, read_toml
 
-
 _MEND_FIELDS = ("option", "sms")
 
 

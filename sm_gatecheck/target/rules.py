@@ -102,5 +102,5 @@ def _only(table: Mapping[str, Any], known: Iterable[str], where: str) -> None:
     names = list(known)
     for key in table:
         if key not in names:
-            near = difflib.get_close_matches(key, names, n=1)
+            near = [name for name in names if name.startswith(key)] or difflib.get_close_matches(key, names, n=1)
             raise RulesError(f"{where}: {key}: no such key; {f'did you mean {near[0]}' if near else 'known are ' + ', '.join(names)}")

@@ -19,21 +19,18 @@ def oddity(name: str) -> str | None:
     """
     if len(name) > _MAX_NAME_LENGTH:
         return f"its name has more than {_MAX_NAME_LENGTH:,} characters"
-    if any(character < " " or character == "\x7f" for character in name):
-        return "its name holds control characters"
-    if "\\" in name:
-        return "its name holds a backslash"
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:
         return "its name is not UTF-8"
-    return None
+    if not name.isprintable():
+        return "its name holds characters that cannot be printed"
+    return "its name holds a backslash" if "\\" in name else None
 
 
 def printable(name: str) -> str:
     """The name with everything unfit for one line of a report escaped."""
-    text = name.encode("utf-8", "backslashreplace").decode("utf-8")
-    text = "".join(character if character >= " " and character != "\x7f" else f"\\x{ord(character):02x}" for character in text)
+    text = "".join(character if character.isprintable() else character.encode("unicode_escape").decode("ascii") for character in name)
     return text if len(text) <= _MAX_NAME_LENGTH else text[:_MAX_NAME_LENGTH] + "…"
 
 

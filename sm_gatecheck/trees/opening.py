@@ -11,11 +11,12 @@ from sm_gatecheck.rulebook import Rulebook
 from sm_gatecheck.trees.archive import open_archive
 from sm_gatecheck.trees.directory import open_directory
 from sm_gatecheck.trees.installed import open_installed
+from sm_gatecheck.trees.names import printable
 from sm_gatecheck.trees.refusal import no_such_path
 from sm_gatecheck.trees.release import open_release, release_version
 from sm_gatecheck.trees.revision import open_revision, split_revision
 from sm_gatecheck.trees.shape import PackageShape, load_shape
-from sm_gatecheck.trees.tree import Tree, UsageError
+from sm_gatecheck.trees.tree import Tree, TreeError, UsageError
 
 
 def open_tree(target: str | None, *, cache_dir: Path | None = None, offline: bool = False, rules: Rulebook | None = None) -> Tree:
@@ -26,6 +27,14 @@ def open_tree(target: str | None, *, cache_dir: Path | None = None, offline: boo
     TreeError for one that cannot be analysed.
     """
     shape = load_shape(rules or Rulebook.open())
+    try:
+        return _open(target, shape, cache_dir, offline)
+    except (TreeError, UsageError) as error:
+        error.args = (printable(str(error)),)  # one line, whatever the names in it hold
+        raise
+
+
+def _open(target: str | None, shape: PackageShape, cache_dir: Path | None, offline: bool) -> Tree:
     if target is None:
         return open_installed(shape)
     if not target.strip() or "\0" in target:

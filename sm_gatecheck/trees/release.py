@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from sm_gatecheck.trees.archive import open_archive
-from sm_gatecheck.trees.cache_directory import VARIABLE, cache_directory
+from sm_gatecheck.trees.cache import VARIABLE, cache_directory
 from sm_gatecheck.trees.shape import PackageShape
 from sm_gatecheck.trees.tree import Tree, TreeError, UsageError
 
@@ -27,6 +27,9 @@ _ARCHIVES = (".whl", ".tar.gz", ".zip")
 _ABANDONED = ".fetching-"
 _ABANDONED_SECONDS = 24 * 3600
 _FETCH_SECONDS = 1800
+_NETWORK = (
+    r"\[Errno -?\d+\] [^'\"):]+|certificate verify failed|Cannot connect to proxy|[Rr]ead timed out|\b[45]\d\d (?:Client|Server) Error"
+)
 
 
 def release_version(target: str, shape: PackageShape) -> Version | None:
@@ -67,7 +70,7 @@ def open_release(target: str, version: Version, shape: PackageShape, cache_dir: 
     try:
         return open_archive(target, archive, shape, "release")
     except TreeError as error:
-        raise TreeError(f"{error} (it was kept as {archive}: remove that file to fetch it again)") from error
+        raise TreeError(f"{error} ; remove {archive} to fetch it again") from error
 
 
 def _kept_archive(directory: Path) -> Path | None:
@@ -107,7 +110,7 @@ def _sweep(directory: Path) -> None:
 
 
 @dataclass(frozen=True)
-class _Attempt:
+class PipRun:
     """One run of pip: whether it fetched something, and what it said."""
 
     fetched: bool
@@ -121,6 +124,9 @@ class _Attempt:
 
     @property
     def last_error(self) -> str:
+        cause = re.search(_NETWORK, self.said)
+        if cause is not None:
+            return cause[0].strip()
         lines = [line for line in self.said.splitlines() if line.strip()]
         errors = [line for line in lines if line.startswith("ERROR:")]
         line = (errors or lines or ["pip said nothing"])[-1].removeprefix("ERROR:").strip()
@@ -129,22 +135,22 @@ class _Attempt:
 
 def _download(target: str, requirement: str, version: Version, shape: PackageShape, directory: Path) -> Path:
     known: set[str] = set()
-    attempt = _Attempt(False, "")
+    run = PipRun(False, "")
     for options in _wheel_choices(shape):
-        attempt = run_pip(("download", "--no-deps", "--only-binary=:all:", *options, "--dest", str(directory), requirement), directory)
-        if attempt.fetched:
+        run = run_pip(("download", "--no-deps", "--only-binary=:all:", *options, "--dest", str(directory), requirement), directory)
+        if run.fetched:
             found = _kept_archive(directory)
             if found is None:
                 raise TreeError(f"{target}: pip fetched no archive; name a wheel instead")
             return found
-        if not attempt.versions:
+        if not run.versions:
             break
-        known.update(attempt.versions)
+        known.update(run.versions)
     if known and str(version) not in known:
         raise UsageError(f"{target}: there is no such release{_nearest(version, known, shape)}")
     if known:
         raise TreeError(f"{target}: there is no wheel of it, only sources that would have to be run; name a checkout at that tag")
-    raise TreeError(f"{target} could not be fetched: {attempt.last_error}; check the network or pip's configuration, or name a wheel")
+    raise TreeError(f"{target} could not be fetched: {run.last_error}; check the network or pip's configuration, or name a wheel")
 
 
 def _wheel_choices(shape: PackageShape) -> Iterator[tuple[str, ...]]:
@@ -155,7 +161,7 @@ def _wheel_choices(shape: PackageShape) -> Iterator[tuple[str, ...]]:
         yield (*platforms, "--python-version", python)
 
 
-def run_pip(arguments: tuple[str, ...], directory: Path) -> _Attempt:
+def run_pip(arguments: tuple[str, ...], directory: Path) -> PipRun:
     """Run pip in a directory of our own, so that nothing in the user's can be taken for one of its modules.
 
     TreeError where no pip is to be found.
@@ -175,12 +181,12 @@ def run_pip(arguments: tuple[str, ...], directory: Path) -> _Attempt:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return _Attempt(False, f"ERROR: pip took more than {_FETCH_SECONDS // 60} minutes")
+            return PipRun(False, f"ERROR: pip took more than {_FETCH_SECONDS // 60} minutes")
         except OSError:
             continue
         if done.returncode != 0 and "No module named pip" in done.stderr:
             continue
-        return _Attempt(done.returncode == 0, f"{done.stdout}\n{done.stderr}")
+        return PipRun(done.returncode == 0, f"{done.stdout}\n{done.stderr}")
     raise TreeError("pip is needed to fetch a release, and this Python has none: run python -m ensurepip, or name a wheel")
 
 

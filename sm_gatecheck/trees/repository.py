@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from sm_gatecheck.trees.names import SUFFIX
 from sm_gatecheck.trees.shape import PackageShape
 from sm_gatecheck.trees.version import from_describe
 
-_SAFE = ("--no-pager", "--no-replace-objects", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
+_SAFE = ("--no-pager", "--no-replace-objects", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
 _LINK = "120000"
 
 
@@ -111,7 +112,7 @@ class Repository:
         except NoRevision:
             return None
         blob = _blob(record.partition(b"\t")[0])
-        return next(self.contents([blob.identity])) if blob is not None and not blob.link and blob.size <= limit else None
+        return self.contents([blob.identity])[0] if blob is not None and not blob.link and blob.size <= limit else None
 
     def revisions(self) -> list[str]:
         """The short names of the branches and tags, for suggestions."""
@@ -133,11 +134,12 @@ class Repository:
                     found[os.fsdecode(name)] = blob
         return found
 
-    def contents(self, identities: Iterable[str]) -> Iterator[bytes]:
+    def contents(self, identities: Iterable[str]) -> list[bytes]:
         """The raw bytes of blobs, in the order asked. NoRevision where one is missing."""
         wanted = list(identities)
+        found: list[bytes] = []
         if not wanted:
-            return
+            return found
         with tempfile.TemporaryFile() as request:
             request.write("".join(f"{identity}\n" for identity in wanted).encode("ascii"))
             request.seek(0)
@@ -150,18 +152,19 @@ class Repository:
                     if len(content) != int(header[2]):
                         raise NoRevision(f"object {identity} is damaged")
                     output.read(1)
-                    yield content
+                    found.append(content)
+        return found
 
     def ignored(self, names: Iterable[str]) -> set[str]:
         """Those of some paths, relative to the work tree, that git is told to leave alone."""
         with tempfile.TemporaryFile() as request:
-            request.write(b"".join(os.fsencode(name) + b"\0" for name in names))
+            request.write(b"".join(b"./" + os.fsencode(name) + b"\0" for name in names))  # so that none is read as a pattern
             request.seek(0)
             try:
                 listing = self._output("check-ignore", "-z", "--stdin", istream=request)
             except NoRevision:
                 return set()
-        return {os.fsdecode(name) for name in listing.split(b"\0") if name}
+        return {os.fsdecode(name).removeprefix("./") for name in listing.split(b"\0") if name}
 
     def _line(self, *arguments: str) -> str:
         return os.fsdecode(self._output(*arguments)).strip()
@@ -188,31 +191,44 @@ class Repository:
 
 
 class _Output:
-    """The output of a running command; leaving the block ends the command, read to its end or not."""
+    """The output of a running command; leaving the block ends the command.
+
+    NoRevision where the command failed, so that half an answer is not taken for a whole one.
+    """
 
     def __init__(self, process: Any) -> None:
         self._process = process
+        self._said = b""
+        # Read beside the output: a command that complains about each of many objects would wait for its reader, and we for it.
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+
+    def _listen(self) -> None:
+        while chunk := self._process.stderr.read(1 << 16):
+            self._said = chunk if not self._said else self._said
 
     def __enter__(self) -> BinaryIO:
+        self._listener.start()
         stdout: BinaryIO = self._process.stdout
         return stdout
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         process = self._process.proc
-        if process.poll() is None:
+        if kind is not None:
             process.terminate()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            if stream is not None:
-                stream.close()
-        process.wait()
+        process.stdout.close()
+        returned = process.wait()
+        self._listener.join()
+        process.stderr.close()
+        if returned != 0 and kind is None:
+            raise NoRevision(" ".join(self._said.decode("utf-8", "replace").split()) or "git failed")
 
 
 def _blob(head: bytes) -> Blob | None:
-    """``mode kind identity size`` of a listing; None for what is no file."""
+    """``mode kind identity size`` of a listing; None for what is no file. What is missing has no size, and none is made up."""
     fields = os.fsdecode(head).split()
-    if len(fields) != 4 or fields[1] != "blob" or not fields[3].isdigit():
+    if len(fields) != 4 or fields[1] != "blob":
         return None
-    return Blob(fields[2], int(fields[3]), fields[0] == _LINK)
+    return Blob(fields[2], int(fields[3]) if fields[3].isdigit() else 0, fields[0] == _LINK)
 
 
 def _records(output: BinaryIO) -> Iterator[bytes]:

@@ -31,9 +31,12 @@ def split_revision(target: str) -> tuple[Path, str] | None:
 def open_revision(target: str, path: Path, revision: str, shape: PackageShape) -> Tree:
     """The package as a revision has it. UsageError where there is no such repository or revision, TreeError for other trees."""
     try:
-        repository = Repository(path)
+        return _open(target, Repository(path), path, revision, shape)
     except NoRepository as error:
         raise UsageError(f"{target}: {path} cannot be read as a git repository ({error}); name it without @{revision}") from error
+
+
+def _open(target: str, repository: Repository, path: Path, revision: str, shape: PackageShape) -> Tree:
     try:
         commit = repository.commit(revision)
     except NoRevision:
@@ -44,7 +47,7 @@ def open_revision(target: str, path: Path, revision: str, shape: PackageShape) -
     try:
         return _read(target, repository, commit, package, shape)
     except NoRevision as error:
-        raise TreeError(f"{target} is not complete here ({error}): run git fetch in {path}, without a filter, and try again") from error
+        raise TreeError(f"{target} is not complete here ({error}): run git fetch --refetch in {path}, without a filter") from error
 
 
 def _meant(revision: str, repository: Repository) -> str:
@@ -109,4 +112,4 @@ def _sources(repository: Repository, blobs: dict[str, Blob], budget: Budget) -> 
 def _small(repository: Repository, blob: Blob | None) -> bytes | None:
     if blob is None or blob.link or blob.size > MAX_METADATA_BYTES:
         return None
-    return next(iter(repository.contents([blob.identity])))
+    return repository.contents([blob.identity])[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+import struct
 import zipfile
 import zlib
 from pathlib import Path
@@ -15,6 +17,11 @@ from sm_gatecheck.trees.tree import Tree, TreeError
 from sm_gatecheck.trees.version import stated_version
 
 _ENCRYPTED = 0x1
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
+_LOCAL_SIGNATURE = b"PK\x03\x04"
+_HARMLESS = 1 << 16
+"""Packed bytes that cannot unpack to more than 64 MiB, whatever they hold: they need no guard, and are read faster without."""
+
 _LINK_MODE = 0o120000
 _TYPE_MASK = 0o170000
 
@@ -22,9 +29,13 @@ _TYPE_MASK = 0o170000
 def open_zip(target: str, path: Path, shape: PackageShape, kind: SourceKind) -> Tree:
     """The package inside a zip. TreeError where it is no zip, is broken or hostile, or holds no such package."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            return _Reader(target, path, archive, shape, kind).tree()
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError) as error:
+        with (
+            open(path, "rb") as stream,
+            zipfile.ZipFile(stream) as archive,
+            mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as packed,
+        ):
+            return _Reader(target, packed, archive, shape, kind).tree()
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, RuntimeError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise TreeError(f"{target} is a damaged zip file ({printable(reason)}): download it again") from error
     except OSError as error:
@@ -34,12 +45,13 @@ def open_zip(target: str, path: Path, shape: PackageShape, kind: SourceKind) -> 
 class _Reader:
     """One pass over the archive's directory, then the members that matter."""
 
-    def __init__(self, target: str, path: Path, archive: zipfile.ZipFile, shape: PackageShape, kind: SourceKind) -> None:
+    def __init__(self, target: str, packed: mmap.mmap, archive: zipfile.ZipFile, shape: PackageShape, kind: SourceKind) -> None:
         self.target = target
+        self.packed = packed
         self.archive = archive
         self.shape = shape
         self.kind = kind
-        self.budget = Budget(target, path.stat().st_size)
+        self.budget = Budget(target, len(packed))
         self.members: dict[str, zipfile.ZipInfo] = {}
         self.diagnostics: list[Diagnostic] = []
 
@@ -83,10 +95,25 @@ class _Reader:
         """The bytes of a member; never more than its stated size, whatever the packed data would unpack to."""
         if member.flag_bits & _ENCRYPTED:
             raise TreeError(f"{self.target} holds encrypted members ({printable(member.filename)}): name an archive that is not encrypted")
-        content = self.archive.read(member)
-        if len(content) != member.file_size:
-            raise TreeError(f"{self.target} is damaged: {printable(member.filename)} has not the size it states; download it again")
+        content = self._inflated(member)
+        if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
+            raise TreeError(f"{self.target} is damaged: {printable(member.filename)} is not what the archive says it is; download it again")
         return content
+
+    def _inflated(self, member: zipfile.ZipInfo) -> bytes:
+        """A member's bytes straight from the file: half the time that ``ZipFile.read`` takes for thousands of small ones."""
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            return self.archive.read(member)
+        signature, name_length, extra_length = _LOCAL_HEADER.unpack_from(self.packed, member.header_offset)
+        if signature != _LOCAL_SIGNATURE:
+            raise zipfile.BadZipFile(f"no member begins at {member.header_offset}")
+        start = member.header_offset + _LOCAL_HEADER.size + name_length + extra_length
+        content = self.packed[start : start + member.compress_size]
+        if member.compress_type == zipfile.ZIP_STORED:
+            return content
+        if member.compress_size <= _HARMLESS:
+            return zlib.decompress(content, -zlib.MAX_WBITS, max(member.file_size, 1))
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(content, member.file_size + 1)
 
     def _small(self, name: str) -> bytes | None:
         member = self.members.get(name)

@@ -43,7 +43,8 @@ class Context:
 def take_inventory(target: str | None, gpus: Gpus, rules: Rules, context: Context) -> Report:
     """The report on a tree. UsageError or TreeError, one line, when there can be none."""
     from sm_gatecheck.trees import open_tree
-    from sm_gatecheck.verdicts.analysis import Request, analyse
+    from sm_gatecheck.verdicts.analysis import analyse
+    from sm_gatecheck.verdicts.request import Request
 
     model_config = read_model_config(context.model_config)
     tree = open_tree(target, rules=rules.book)

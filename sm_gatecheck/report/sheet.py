@@ -8,7 +8,6 @@ from collections.abc import Iterable
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 
@@ -50,12 +49,14 @@ class Sheet:
 
     def rows(self, rows: Iterable[tuple[str, Text]], indent: int, label_width: int) -> None:
         """Labelled texts: the label once, the text beside it, wrapped under itself."""
-        table = Table.grid(padding=(0, 2, 0, 0), expand=True)
-        table.add_column(width=label_width, no_wrap=True)
-        table.add_column(overflow="fold", ratio=1)
+        margin = indent + label_width + 2
+        lines: list[Text] = []
         for label, text in rows:
-            table.add_row(Text(label, style="dim"), text)
-        self._console.print(Padding(table, (0, 0, 0, indent)))
+            lead = Text(" " * indent).append(label.ljust(label_width + 2), style="dim")
+            for line in text.wrap(self._console, max(self.width - margin, 8), overflow="fold"):
+                lines.append(lead.append_text(line))
+                lead = Text(" " * margin)
+        self._console.print(Text("\n").join(lines), no_wrap=True, overflow="ignore", crop=False)
 
     def text(self) -> str:
         """The page, without blanks at the ends of its lines."""

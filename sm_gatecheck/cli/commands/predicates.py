@@ -25,8 +25,8 @@ def command(**parameters: Any) -> int:
     All known SMs unless --sm or --gpu names some.
     """
     from sm_gatecheck.trees import open_tree
-    from sm_gatecheck.verdicts.analysis import Request
     from sm_gatecheck.verdicts.predicates import predicates
+    from sm_gatecheck.verdicts.request import Request
 
     rules = Rules.open(parameters["rules"])
     named = parameters["sms"] or (() if parameters["gpus"] else ("all",))

@@ -13,7 +13,6 @@ import pytest
 from sm_gatecheck.model.errors import UsageError
 from sm_gatecheck.model.target import Devices, Product, Target
 from sm_gatecheck.rulebook import Rulebook, RulesError, shipped_rules
-from sm_gatecheck.target import devices as module
 from sm_gatecheck.target.devices import LocalGpu, find_gpu, local_gpus, parse_sms, sm_of_gpu
 from sm_gatecheck.target.rules import load_devices, open_rules
 
@@ -250,7 +249,7 @@ class FakeNvml(types.ModuleType):
 class TestLocalGpus:
     def smi(self, monkeypatch: pytest.MonkeyPatch, output: str, status: int = 0) -> None:
         monkeypatch.setitem(sys.modules, "pynvml", None)
-        monkeypatch.setattr(module.subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, status, output, ""))
+        monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, status, output, ""))
 
     def test_through_nvml(self, monkeypatch: pytest.MonkeyPatch) -> None:
         nvml = FakeNvml()
@@ -283,7 +282,7 @@ class TestLocalGpus:
             raise error
 
         monkeypatch.setitem(sys.modules, "pynvml", None)
-        monkeypatch.setattr(module.subprocess, "run", fail)
+        monkeypatch.setattr(subprocess, "run", fail)
         with pytest.raises(UsageError, match="no NVIDIA GPU was found"):
             local_gpus()
 

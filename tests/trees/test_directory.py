@@ -150,7 +150,7 @@ class TestWhatIsLeftOut:
             return read(path)
 
         # Root may read everything, so modes would prove nothing in a container.
-        monkeypatch.setattr(directory.os, "scandir", guarded_scan)
+        monkeypatch.setattr(os, "scandir", guarded_scan)
         monkeypatch.setattr(directory, "_read", guarded_read)
         assert left_out(tmp_path) == {
             "closed": "left out: cannot be read: permission denied",

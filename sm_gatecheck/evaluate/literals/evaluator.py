@@ -54,6 +54,7 @@ class Evaluator:
         self._attributes: dict[tuple[ast.ClassDef, str], Any] = {}
         self._bodies: dict[ast.ClassDef, dict[str, list[ast.stmt]]] = {}
         self._lineages: dict[ast.ClassDef, list[ClassValue | External]] = {}
+        self._importing: set[ImportedName] = set()
         self._changes: dict[str, dict[str, list[ast.stmt]]] = {}
         self._steps = self._total = self._depth = 0
         self.calls = 0
@@ -71,12 +72,14 @@ class Evaluator:
         """The value of an expression. NotLiteral where the source alone does not give one."""
         if self._depth > MAX_DEPTH:
             raise self.refusal("nested too deeply", expression, scope)
-        with self._inside():
+        self._enter()
+        try:
             self.step(expression, scope)
-            try:
-                return self.forced(expressions.evaluate(self, expression, scope))
-            except RecursionError:
-                raise self.refusal("nested too deeply", expression, scope) from None
+            return self.forced(expressions.evaluate(self, expression, scope))
+        except RecursionError:
+            raise self.refusal("nested too deeply", expression, scope) from None
+        finally:
+            self._depth -= 1
 
     def tolerant(self, expression: ast.expr, scope: Scope) -> Any:
         """As ``value``, with ``Unresolved`` as a value."""
@@ -86,14 +89,18 @@ class Evaluator:
             return error.unresolved
 
     def run(self, function: FunctionValue, arguments: Mapping[str, Any]) -> None:
-        """Run a function of the tree for what it tells the ``Native`` objects among its arguments."""
+        """Run a function of the tree for what it tells the ``Native`` objects among its arguments; each statement on its own steps."""
         scope = Scope(function.scope.module, dict(arguments), function.scope, function.owner)
         body = [] if isinstance(function.node, ast.Lambda) else function.node.body
-        with self._inside():
-            try:
-                statements.run_block(self, body, scope)
-            except NotLiteral as error:
-                self.notes.append(error.unresolved)
+        for statement in body:
+            with self._inside():
+                try:
+                    outcome = statements.run_block(self, [statement], scope)
+                except NotLiteral as error:
+                    self.notes.append(error.unresolved)
+                    continue
+            if outcome.kind != "end":
+                return
 
     def module_value(self, module: str, name: str) -> Any:
         """What ``from module import name`` gives. NotLiteral where the tree does not tell."""
@@ -128,12 +135,15 @@ class Evaluator:
         if self._steps > MAX_STEPS or self._total + self._steps > MAX_TOTAL_STEPS:
             raise self.refusal(f"takes more than {MAX_STEPS:,} steps", node, scope)
 
-    @contextmanager
-    def _inside(self) -> Iterator[None]:
-        """Within one evaluation: the count of steps begins with the outermost."""
+    def _enter(self) -> None:
+        """One evaluation deeper; the count of steps begins with the outermost."""
         if self._depth == 0:
             self._total, self._steps = self._total + self._steps, 0
         self._depth += 1
+
+    @contextmanager
+    def _inside(self) -> Iterator[None]:
+        self._enter()
         try:
             yield
         finally:
@@ -231,7 +241,13 @@ class Evaluator:
                 return ModuleValue(module)
             return self.forced(External(imported.module))
         if module is not None:
-            return self.module_attribute(module, imported.name)
+            if imported in self._importing:
+                raise NotLiteral(Unresolved(f"{imported.name} is imported in a circle", module.path))
+            self._importing.add(imported)
+            try:
+                return self.module_attribute(module, imported.name)
+            finally:
+                self._importing.discard(imported)
         if self.program.owns(imported.module):
             raise NotLiteral(Unresolved(f"{imported.module} is not in the tree"))
         return self.forced(External(f"{imported.module}.{imported.name}"))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 MAX_SIZE = 200_000
 MAX_BITS = 4_096
 MAX_CALLS = 40
+MAX_ROUNDS = 10_000
 
 
 def checked_size(evaluator: Evaluator, value: Any, node: ast.AST, scope: Scope) -> Any:

@@ -217,8 +217,11 @@ def _for(evaluator: Evaluator, statement: ast.For, scope: Scope) -> Outcome:
 
 
 def _while(evaluator: Evaluator, statement: ast.While, scope: Scope) -> Outcome:
+    rounds = 0
     while expressions.truth(evaluator, evaluator.value(statement.test, scope), statement.test, scope):
-        evaluator.step(statement, scope)
+        rounds += 1
+        if rounds > limits.MAX_ROUNDS:
+            raise evaluator.refusal(f"a loop of more than {limits.MAX_ROUNDS:,} rounds", statement, scope)
         outcome = run_block(evaluator, statement.body, scope)
         if outcome.kind == "break":
             return _END

@@ -64,7 +64,7 @@ class _Reader:
             replace(argument, destination=renamed.get(argument.destination, argument.destination)) for argument in self.parser.arguments
         ]
         options, gaps = merge({name: self._declared(found) for name, found in self.fields.items()}, arguments, self.parser.defaults)
-        gaps += [Gap("", "argument", note.reason, note.file, note.line) for note in self.evaluator.notes]
+        gaps += [Gap(self.rules.register, "argument", note.reason, note.file, note.line) for note in self.evaluator.notes]
         return OptionTable(
             tuple(options),
             self.declaration,

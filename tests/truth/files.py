@@ -15,7 +15,6 @@ from sm_gatecheck.rulebook import read_toml
 
 HERE = Path(__file__).parent
 PREDICATES = HERE / "oracle" / "predicates"
-OPTIONS = HERE / "oracle" / "options"
 RESOLUTION = HERE / "oracle" / "resolution"
 MODELS = HERE / "oracle" / "models"
 LABELLED_RELEASE = "0.5.10"
@@ -28,14 +27,6 @@ def predicate_files() -> tuple[str, ...]:
 
 def predicates(name: str) -> Any:
     return json.loads((PREDICATES / f"{name}.json").read_text("utf-8"))
-
-
-def option_releases() -> tuple[str, ...]:
-    return tuple(sorted((path.stem for path in OPTIONS.glob("*.json")), key=release_key))
-
-
-def options(release: str) -> Any:
-    return json.loads((OPTIONS / f"{release}.json").read_text("utf-8"))
 
 
 def resolution_releases() -> tuple[str, ...]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.util import find_spec
 
-from tests.truth import cases_score, command, facts_score, files, labels_score, predicates_score, resolution_score
+from tests.truth import cases_score, command, facts_score, files, labels_score, options_score, predicates_score, resolution_score
 from tests.truth.score import Score
 
 ALL = "all"
@@ -42,7 +40,7 @@ def tables() -> tuple[Table, ...]:
         Table("labels", (files.LABELLED_RELEASE,), _labels),
         Table("cases", (ALL,), _cases, _case_releases()),
         Table("resolution", files.resolution_releases(), _resolution),
-        *_options_table(),
+        Table("options", tuple(sorted(options_score.releases(), key=files.release_key)), _options),
     )
 
 
@@ -82,14 +80,5 @@ def _resolution(row: str) -> tuple[Score, ...]:
     return resolution_score.score(inventories, truth)
 
 
-def _options_table() -> tuple[Table, ...]:
-    """The parser's own options; its scorer and its oracle come together."""
-    releases = files.option_releases()
-    if not releases or find_spec("tests.truth.options_score") is None:
-        return ()
-    return (Table("options", releases, _options),)
-
-
 def _options(row: str) -> tuple[Score, ...]:
-    scored = import_module("tests.truth.options_score").score(command.options(row), files.options(row))
-    return (scored,) if isinstance(scored, Score) else tuple(scored)
+    return (options_score.score(row, command.options(row)["options"]),)

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from sm_gatecheck.evaluate import classes
-from sm_gatecheck.evaluate.frames import Frame
+from sm_gatecheck.evaluate.frames import Frame, visible
 from sm_gatecheck.evaluate.operations import lift
 from sm_gatecheck.evaluate.values import (
     BoundMethod,
@@ -62,7 +62,7 @@ def lookup(interp: Interpreter, receiver: Payload, name: str, frame: Frame) -> V
     if isinstance(receiver, Instance):
         special = interp.world.attribute(interp, receiver, name)
         if special is not None:
-            return special
+            return visible(frame.pc, special)
         return classes.instance_attribute(interp, receiver, name, frame)
     if isinstance(receiver, ClassValue):
         return classes.class_attribute(interp, receiver, name)

@@ -270,7 +270,7 @@ def call_function(
     node: ast.Call | None,
 ) -> Value:
     """Run a function of the tree on these arguments, if its result can matter; remember pure results."""
-    special = interp.world.function_call(interp, function, args, keywords, node)
+    special = interp.world.function_call(interp, function, args, keywords, node, frame)
     if special is not None:
         return special
     effectful = frame.recorder is not None and interp.world.follow_effects(function, (*args, *keywords.values()))
@@ -284,11 +284,17 @@ def call_function(
     identity = id(function.node)
     if identity in interp.running:
         return _unknown_call(interp, node, frame, args, keywords)
+    if effectful:
+        replayed = interp.world.replay(frame, function, args, keywords)
+        if replayed is not None:
+            return replayed
     interp.running.add(identity)
     try:
         result = run_function(interp, function, args, keywords, frame, node, effectful)
     finally:
         interp.running.discard(identity)
+    if effectful:
+        interp.world.finished(frame, result)
     if key is not None:
         interp.summaries[key] = result
     return result
@@ -340,11 +346,13 @@ def run_function(
     interp.run(function.node.body, frame)
     result = join_returns(interp, frame, pc)
     if effectful:
-        # The caller goes on only where the callee came back; an exception ends both.
+        # The caller goes on where the callee may have come back. What follows a check is judged as if the check had passed:
+        # carrying "and no earlier check refused" along would bury every later condition.
         returned = frame.pc
         for condition, _ in frame.returns:
             returned = returned | condition
-        caller.pc = returned
+        if returned.is_false:
+            caller.pc = returned
     return result
 
 

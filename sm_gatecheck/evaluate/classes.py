@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from sm_gatecheck.evaluate.frames import Frame
+from sm_gatecheck.evaluate.frames import Frame, visible
 from sm_gatecheck.evaluate.values import (
     BoundMethod,
     Choice,
@@ -158,7 +158,7 @@ def instance_attribute(interp: Interpreter, instance: Instance, name: str, frame
     """``obj.name``: stored on this object, found on its class, or stored by some method of its class."""
     stored = instance.attributes.get(name)
     if stored is not None:
-        return stored
+        return visible(frame.pc, stored)
     if instance.cls is None:
         return None
     found = interp.find_member(instance.cls, name)

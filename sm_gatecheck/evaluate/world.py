@@ -34,7 +34,7 @@ class World(Protocol):
         """Whether a module of another package can be imported."""
 
     def function_call(
-        self, interpreter: Interpreter, function: FunctionValue, args: tuple[Value, ...], keywords: dict[str, Value], node: ast.Call | None
+        self, interpreter: Interpreter, function: FunctionValue, args: tuple[Value, ...], keywords: dict[str, Value], node: ast.Call | None, frame: Frame
     ) -> Value | None:
         """The result of a function of the tree that the rules describe (an accessor of the options, say)."""
 
@@ -67,3 +67,9 @@ class World(Protocol):
 
     def receiver(self, interpreter: Interpreter, cls: ClassValue) -> Value | None:
         """What ``self`` stands for in a method of a class when the caller is not known."""
+
+    def replay(self, frame: Frame, function: FunctionValue, args: tuple[Value, ...], keywords: dict[str, Value]) -> Value | None:
+        """The result of an effectful call whose effects are known and have just been applied; None to run it."""
+
+    def finished(self, frame: Frame, result: Value) -> None:
+        """An effectful call that was run has come to its end."""

@@ -173,7 +173,7 @@ class Space:
         self._projected: dict[tuple[int, int], Condition] = {}
         self.true = self.targets(self.all_bits)
         self.false = self.targets(0)
-        self._widened = 0
+        self._widened: dict[int, int] = {}
 
     def members(self, bits: int) -> tuple[int, ...]:
         return tuple(sm for index, sm in enumerate(self.sms) if bits >> index & 1)
@@ -346,8 +346,8 @@ class Space:
         certain, possible = ~self.forget(~a, _asks_option), self.forget(a, _asks_option)
         if certain.size + possible.size > SIZE_LIMIT:
             certain, possible = self.targets(a.forall), self.targets(a.exists)
-        self._widened += 1
-        return certain | (possible & self.free(f"9~{self._widened}", "several conditions", a.fields_and_taints()))
+        number = self._widened.setdefault(id(a), len(self._widened) + 1)
+        return certain | (possible & self.free(f"9~{number}", "several conditions", a.fields_and_taints()))
 
 
 def _asks_option(atom: Atom) -> bool:

@@ -116,7 +116,7 @@ class SglangWorld:
         return None
 
     def function_call(
-        self, interpreter: Interpreter, function: FunctionValue, args: tuple[Value, ...], keywords: dict[str, Value], node: ast.Call | None
+        self, interpreter: Interpreter, function: FunctionValue, args: tuple[Value, ...], keywords: dict[str, Value], node: ast.Call | None, frame: Frame
     ) -> Value | None:
         if function.owner is not None:
             return None
@@ -205,6 +205,12 @@ class SglangWorld:
 
     def follow_effects(self, function: FunctionValue, args: tuple[Value, ...] = ()) -> bool:
         return self.follows(function, args)
+
+    def replay(self, frame: Frame, function: FunctionValue, args: tuple[Value, ...], keywords: dict[str, Value]) -> Value | None:
+        return None
+
+    def finished(self, frame: Frame, result: Value) -> None:
+        return None
 
 
 def _carries(value: Value) -> bool:

@@ -59,6 +59,7 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.In: lambda left, right: left in right,
     ast.NotIn: lambda left, right: left not in right,
 }
+_ORDERINGS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _PLAIN = (type(None), bool, int, float, str, bytes, list, tuple, set, frozenset, dict, EnumMember)
 
 
@@ -320,11 +321,15 @@ def _binary(evaluator: Evaluator, node: ast.BinOp, scope: Scope) -> Any:
     left, right = evaluator.value(node.left, scope), evaluator.value(node.right, scope)
     if isinstance(node.op, ast.BitOr) and (_is_type(left) or _is_type(right)):
         return TypeForm("typing.Union", (node.left, node.right), scope)
-    left, right = (value.value if isinstance(value, EnumMember) and value.transparent else value for value in (left, right))
+    left, right = _transparent(left), _transparent(right)
     if not isinstance(left, _PLAIN) or not isinstance(right, _PLAIN):
         raise evaluator.refusal(f"{type(node.op).__name__} of {describe(left)} and {describe(right)}", node, scope)
     limits.check_operands(evaluator, node.op, left, right, node, scope)
     return limits.checked(evaluator, lambda: _BINARY[type(node.op)](left, right), node, scope)
+
+
+def _transparent(value: Any) -> Any:
+    return value.value if isinstance(value, EnumMember) and value.transparent else value
 
 
 def _is_type(value: Any) -> bool:
@@ -363,7 +368,7 @@ def _compare(evaluator: Evaluator, node: ast.Compare, scope: Scope) -> bool:
         if isinstance(left, EnumMember) and isinstance(right, EnumMember) and isinstance(test, (ast.Is, ast.IsNot)):
             holds = (left == right) is isinstance(test, ast.Is)
         else:
-            a, b = left, right
+            a, b = (_transparent(left), _transparent(right)) if isinstance(test, _ORDERINGS) else (left, right)
             holds = bool(limits.checked(evaluator, lambda a=a, b=b, test=test: _COMPARE[type(test)](a, b), node, scope))  # type: ignore[misc]
         if not holds:
             return False

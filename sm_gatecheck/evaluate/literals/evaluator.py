@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from sm_gatecheck.evaluate.literals import expressions, statements
+from sm_gatecheck.evaluate.literals import calls, expressions, statements
 from sm_gatecheck.evaluate.literals.changes import changes_by_name
 from sm_gatecheck.evaluate.literals.scope import Scope
 from sm_gatecheck.evaluate.literals.values import (
@@ -118,7 +118,7 @@ class Evaluator:
         return expressions.attribute(self, value, name, node, scope)
 
     def call(self, function: Any, positional: list[Any], named: dict[str, Any], node: ast.AST, scope: Scope) -> Any:
-        return expressions.call(self, function, positional, named, node, scope)
+        return calls.call(self, function, positional, named, node, scope)
 
     def run_body(self, body: list[ast.stmt], frame: Scope) -> Any:
         """Run a function's body and give what it returns."""

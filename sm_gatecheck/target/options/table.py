@@ -122,9 +122,10 @@ def _option(
     default, source = _default(name, declared, setting, parser_defaults)
     file, line = (declared.file, declared.line) if declared is not None else (main.file, main.line) if main is not None else ("", 0)
     choices: Any = current[0].choices if current else declared.choices if declared is not None and main is None else None
-    for what, value in (("default", default), ("choices", choices)):
-        if isinstance(value, Unresolved):
-            gaps.append(Gap(name, what, value.reason, value.file, value.line))  # type: ignore[arg-type]
+    if isinstance(default, Unresolved):
+        gaps.append(Gap(name, "default", default.reason, default.file, default.line))
+    if isinstance(choices, Unresolved):
+        gaps.append(Gap(name, "choices", choices.reason, choices.file, choices.line))
     flags = tuple(dict.fromkeys(flag for argument in current for flag in argument.flags))
     own = "--" + name.replace("_", "-")
     return Option(

@@ -98,6 +98,11 @@ def decorator_names(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
     return names
 
 
+def is_property(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a method is read without being called."""
+    return any(name in _PROPERTIES or name.endswith("cached_property") for name in decorator_names(node))
+
+
 def method(interp: Interpreter, owner: ClassValue, node: ast.FunctionDef | ast.AsyncFunctionDef, receiver: Value) -> Value:
     """A method as found on ``receiver``: bound, static, class-bound, or the value of a property."""
     function = FunctionValue(owner.module, node, owner, None, f"{owner.qualname}.{node.name}")
@@ -107,7 +112,7 @@ def method(interp: Interpreter, owner: ClassValue, node: ast.FunctionDef | ast.A
     if "classmethod" in names:
         cls = receiver.cls if isinstance(receiver, (Instance, EnumMember)) and receiver.cls is not None else receiver
         return BoundMethod(function, cls)
-    if any(name in _PROPERTIES or name.endswith("cached_property") for name in names):
+    if is_property(node):
         return interp.call(BoundMethod(function, receiver), (), {}, Frame(owner.module, function.qualname, interp.space.true))
     return BoundMethod(function, receiver)
 

@@ -16,6 +16,16 @@ from typing import Any
 SIZE_LIMIT = 60
 
 
+class AnyValue:
+    """Stands for "set to something": a value other than every one that the code names."""
+
+    def __repr__(self) -> str:
+        return "*"
+
+
+ANY = AnyValue()
+
+
 @dataclass(frozen=True)
 class Atom:
     """One question. ``key`` orders and identifies it; ``text`` is what a person reads.
@@ -195,18 +205,18 @@ class Space:
 
     def free(self, key: str, text: str, taints: frozenset[str] = frozenset()) -> Condition:
         """A residual: may be true or false."""
-        return self._node(Atom(key, text, None, None, taints), ((True, self.true),), self.false)
+        return self.node(Atom(key, text, None, None, taints), ((True, self.true),), self.false)
 
     def option_is(self, field: str, values: tuple[Hashable, ...]) -> Condition:
         """True where the option has one of ``values``."""
         unique = dict.fromkeys((type(value).__name__, value) for value in values)
-        return self._node(Atom(f"0:{field}", field, field), tuple((value, self.true) for value in unique), self.false)
+        return self.node(Atom(f"0:{field}", field, field), tuple((value, self.true) for value in unique), self.false)
 
     def option_test(self, field: str, text: str, test: Callable[[Any], bool]) -> Condition:
         """True where ``test(value of the option)``; ``text`` is the comparison as source."""
-        return self._node(Atom(f"1:{field}:{text}", text, field, test), ((True, self.true),), self.false)
+        return self.node(Atom(f"1:{field}:{text}", text, field, test), ((True, self.true),), self.false)
 
-    def _node(self, atom: Atom, children: tuple[tuple[Hashable, Condition], ...], otherwise: Condition) -> Condition:
+    def node(self, atom: Atom, children: tuple[tuple[Hashable, Condition], ...], otherwise: Condition) -> Condition:
         kept = tuple(sorted(((v, c) for v, c in children if c is not otherwise), key=lambda item: repr(item[0])))
         if not kept:
             return otherwise
@@ -222,7 +232,7 @@ class Space:
             if a.atom is None:
                 found = self.targets(self.all_bits & ~a.bits)
             else:
-                found = self._node(a.atom, tuple((value, self.negate(child)) for value, child in a.children), self.negate(a._else()))
+                found = self.node(a.atom, tuple((value, self.negate(child)) for value, child in a.children), self.negate(a._else()))
             self._not[id(a)] = found
             self._not[id(found)] = a
         return found
@@ -274,11 +284,11 @@ class Space:
         assert first_else is not None
         second_else = second.otherwise
         if second.atom is None or second_else is None or second.atom.key != atom.key:
-            return self._node(atom, tuple([(v, operation(c, second)) for v, c in first.children]), operation(first_else, second))
+            return self.node(atom, tuple([(v, operation(c, second)) for v, c in first.children]), operation(first_else, second))
         of_first, of_second = dict(first.children), dict(second.children)
         children = [(v, operation(c, of_second.get(v, second_else))) for v, c in first.children]
         children += [(v, operation(first_else, c)) for v, c in second.children if v not in of_first]
-        return self._node(atom, tuple(children), operation(first_else, second_else))
+        return self.node(atom, tuple(children), operation(first_else, second_else))
 
     def choose(self, test: Condition, then: Condition, otherwise: Condition) -> Condition:
         """``then if test else otherwise``."""
@@ -293,13 +303,17 @@ class Space:
         found = self._restricted.get(key)
         if found is None:
             atom = a.atom
-            if atom.field == field:
+            if atom.field == field and value is ANY and atom.test is not None:
+                # Some value that is not known: a comparison with it may go either way.
+                children = tuple((v, self.substitute(c, field, value)) for v, c in a.children)
+                found = self.node(atom, children, self.substitute(a._else(), field, value))
+            elif atom.field == field:
                 answer = _answer(atom, value)
                 chosen = next((child for given, child in a.children if given == answer), a._else())
                 found = self.substitute(chosen, field, value)
             else:
                 children = tuple((v, self.substitute(c, field, value)) for v, c in a.children)
-                found = self._node(atom, children, self.substitute(a._else(), field, value))
+                found = self.node(atom, children, self.substitute(a._else(), field, value))
             self._restricted[key] = found
         return found
 
@@ -310,7 +324,7 @@ class Space:
             if a.atom is None:
                 found = self.true if a.bits & bits else self.false
             else:
-                found = self._node(a.atom, tuple((v, self.project(c, bits)) for v, c in a.children), self.project(a._else(), bits))
+                found = self.node(a.atom, tuple((v, self.project(c, bits)) for v, c in a.children), self.project(a._else(), bits))
             self._projected[key] = found
         return found
 
@@ -326,7 +340,7 @@ class Space:
                 children = tuple((v, visit(c)) for v, c in node.children)
                 otherwise = visit(node._else())
                 if keep(node.atom):
-                    found = self._node(node.atom, children, otherwise)
+                    found = self.node(node.atom, children, otherwise)
                 else:
                     found = otherwise
                     for _, child in children:

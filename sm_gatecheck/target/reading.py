@@ -37,6 +37,7 @@ class Reading:
     option_roots: tuple[str, ...]
     environment_roots: tuple[str, ...]
     platform_roots: tuple[str, ...]
+    left_out: tuple[str, ...]
 
 
 def load_reading(rules: Rulebook) -> Reading:
@@ -61,4 +62,5 @@ def load_reading(rules: Rulebook) -> Reading:
         tuple(roots["options"]),
         tuple(roots["environment"]),
         tuple(roots["platform"]),
+        tuple(document["scan"]["leave_out"]),
     )

@@ -16,9 +16,10 @@ from sm_gatecheck.evaluate.calls import run_with_unknown_arguments
 from sm_gatecheck.evaluate.frames import Event, Frame
 from sm_gatecheck.evaluate.interpreter import BudgetExceeded, Interpreter
 from sm_gatecheck.evaluate.values import Choice, ClassValue, FunctionValue, Instance, Value, fields_in, fields_of
-from sm_gatecheck.model.condition import Condition
+from sm_gatecheck.model.condition import Condition, Space
 from sm_gatecheck.program.mentions import Mentions
 from sm_gatecheck.program.modules import Module, Program
+from sm_gatecheck.target.registries import Registry, entry_condition
 
 ROUNDS = 3
 COMMON_ATTRIBUTE_LIMIT = 40
@@ -36,6 +37,7 @@ class Summary:
     calls: dict[str, list[Condition]] = field(default_factory=dict)
     returned: Value | None = None
     unfinished: bool = False
+    entry: Condition | None = None
 
     @property
     def name(self) -> str:
@@ -62,13 +64,18 @@ class _Listener:
 class Scan:
     """The summaries of a tree's definitions, made when first asked for."""
 
-    def __init__(self, interpreter: Interpreter, program: Program, mentions: Mentions) -> None:
+    def __init__(self, interpreter: Interpreter, program: Program, mentions: Mentions, registries: tuple[Registry, ...] = ()) -> None:
+        self._registries = registries
         self._interpreter = interpreter
         self._program = program
         self._mentions = mentions
         self._summaries: dict[tuple[str, int], Summary] = {}
         self._functions: dict[str, list[tuple[int, int, ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef | None, str]]] = {}
         self.carriers: dict[str, list[tuple[ClassValue, Value]]] = {}
+
+    @property
+    def space(self) -> Space:
+        return self._interpreter.space
 
     def run(self, roots: Iterable[str]) -> list[Summary]:
         """Every summary with events, in source order."""
@@ -128,6 +135,9 @@ class Scan:
                 )
                 return
             function = FunctionValue(summary.module, summary.node, summary.owner, None, summary.qualname)
+            entry = entry_condition(self._registries, summary.node, interpreter.space)
+            if entry is not None:
+                frame.pc = summary.entry = entry
             run_with_unknown_arguments(interpreter, function, self._receiver(summary), frame)
             from sm_gatecheck.evaluate.calls import join_returns
 

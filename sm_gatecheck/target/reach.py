@@ -1,0 +1,122 @@
+"""Under which condition a function is called at all, followed back through its callers by name.
+
+Possibility, not certainty: a caller that was not found, or a name that is passed around, makes the answer ``true``.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from sm_gatecheck.model.condition import Condition
+from sm_gatecheck.program.mentions import Mentions
+from sm_gatecheck.program.modules import Program
+from sm_gatecheck.target.scan import Scan, Summary
+
+DEPTH = 3
+CALLER_LIMIT = 8
+_ALWAYS = ("main", "forward", "apply", "run", "__")
+
+
+class Reach:
+    """Remembers the condition of each function."""
+
+    def __init__(self, program: Program, mentions: Mentions, scan: Scan) -> None:
+        self._program = program
+        self._mentions = mentions
+        self._scan = scan
+        self._known: dict[tuple[str, int], Condition] = {}
+
+    def of(self, summary: Summary, depth: int = DEPTH) -> Condition:
+        """When ``summary``'s function may run. A module's top level always does."""
+        space = self._scan.space
+        if summary.node is None or summary.entry is not None or depth == 0 or summary.name.startswith(_ALWAYS):
+            return space.true
+        key = (summary.module.path, summary.node.lineno)
+        if key not in self._known:
+            self._known[key] = space.true  # while callers are followed: a cycle is no proof
+            self._known[key] = self._called(summary, depth)
+        return self._known[key]
+
+    def _called(self, summary: Summary, depth: int) -> Condition:
+        space = self._scan.space
+        name = summary.name
+        if (
+            self._mentions.defined(name) > 1
+            or self._mentions.count(name) > CALLER_LIMIT
+            or summary.node is None
+            or _is_exposed(summary.node)
+        ):
+            return space.true
+        result = space.false
+        seen: set[tuple[str, int]] = {(summary.module.path, summary.node.lineno)}
+        callers = 0
+        for path, line in self._mentions.mentioning([name]):
+            caller = self._scan.at(self._program.by_path[path], line)
+            if caller is None:
+                return space.true
+            place = (path, 0 if caller.node is None else caller.node.lineno)
+            if place in seen:
+                continue
+            seen.add(place)
+            uses = _uses(caller, name)
+            if uses is None:
+                return space.true
+            if uses == 0:
+                continue
+            conditions = caller.calls.get(name, [])
+            if len(conditions) < uses and not (conditions and caller.unfinished is False and uses == len(conditions)):
+                if not conditions and not caller.unfinished:
+                    continue  # every call lies in code that is never reached
+                if len(conditions) < uses and caller.unfinished:
+                    return space.true
+            callers += 1
+            reached = space.false
+            for condition in conditions:
+                reached = reached | condition
+            result = result | (reached & self.of(caller, depth - 1))
+        return space.widen(result) if callers else space.true
+
+
+def _is_exposed(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """A decorator may hand a function to anyone."""
+    return any(
+        not isinstance(decorator, (ast.Name, ast.Attribute))
+        or _decorator(decorator) not in ("staticmethod", "classmethod", "torch.no_grad")
+        for decorator in node.decorator_list
+    )
+
+
+def _decorator(node: ast.Name | ast.Attribute) -> str:
+    return node.id if isinstance(node, ast.Name) else f"{getattr(node.value, 'id', '')}.{node.attr}"
+
+
+def _uses(caller: Summary, name: str) -> int | None:
+    """How often a function calls ``name``; None where it uses the name in another way (passes it on, say)."""
+    body: ast.AST = caller.module.syntax if caller.node is None else caller.node
+    calls = 0
+    called: set[int] = set()
+    nodes = _top_level(body) if caller.node is None else ast.walk(body)
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            function = node.func
+            if (isinstance(function, ast.Name) and function.id == name) or (isinstance(function, ast.Attribute) and function.attr == name):
+                calls += 1
+                called.add(id(function))
+        elif isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and id(node) not in called:
+            return None
+        elif isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load) and id(node) not in called:
+            return None
+        elif isinstance(node, ast.Constant) and node.value == name:
+            return None
+    return calls
+
+
+def _top_level(module: ast.AST) -> list[ast.AST]:
+    """The nodes of a module outside its functions."""
+    found: list[ast.AST] = []
+    stack: list[ast.AST] = [module]
+    while stack:
+        node = stack.pop()
+        found.append(node)
+        stack.extend(child for child in ast.iter_child_nodes(node) if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    return found

@@ -1,0 +1,102 @@
+"""One tree under one set of assumptions, with everything that the verdicts ask it for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from sm_gatecheck.evaluate.interpreter import Interpreter
+from sm_gatecheck.evaluate.values import Known, OptionValue, Value, from_python
+from sm_gatecheck.model.condition import Space
+from sm_gatecheck.model.option import Option
+from sm_gatecheck.model.target import Devices
+from sm_gatecheck.program.mentions import Mentions
+from sm_gatecheck.program.modules import Program
+from sm_gatecheck.rulebook import Rulebook
+from sm_gatecheck.target.effects import EffectRules, load_effect_rules
+from sm_gatecheck.target.environment import Environment
+from sm_gatecheck.target.options import OptionTable, read_environment, read_options
+from sm_gatecheck.target.platform import Platform, load_facts
+from sm_gatecheck.target.reading import Reading, load_reading
+from sm_gatecheck.target.registries import load_registries
+from sm_gatecheck.target.resolution import ResolutionRules, Resolver, ResolvingWorld, load_resolution_rules
+from sm_gatecheck.target.rules import load_devices
+from sm_gatecheck.target.scan import Scan
+from sm_gatecheck.target.world import SglangWorld
+
+RESOLUTION_DEPTH = 24
+
+
+class Session:
+    """Parts are made when first asked for and kept. ``settings`` are given option values by field (``env:NAME`` too)."""
+
+    def __init__(self, files: Mapping[str, bytes], rules: Rulebook, *, cuda: str, settings: Mapping[str, Any], version: str | None) -> None:
+        self.rules = rules
+        self.cuda = cuda
+        self.settings = dict(settings)
+        self.version = version
+        self.program = Program(files)
+        self.devices: Devices = load_devices(rules)
+        self.space = Space(self.devices.sms)
+        self.reading: Reading = load_reading(rules)
+        self.effects: EffectRules = load_effect_rules(rules)
+
+    @cached_property
+    def options(self) -> OptionTable:
+        return read_options(self.program, self.rules)
+
+    @cached_property
+    def variables(self) -> tuple[Option, ...]:
+        return tuple(read_environment(self.program, self.rules))
+
+    @cached_property
+    def resolution_rules(self) -> ResolutionRules:
+        return load_resolution_rules(self.rules)
+
+    @cached_property
+    def mentions(self) -> Mentions:
+        return Mentions(self.program, self.reading.left_out)
+
+    @cached_property
+    def interpreter(self) -> Interpreter:
+        """Options and variables symbolic, unless they are given."""
+        given = {name: from_python(value) or OptionValue(name, name) for name, value in self.settings.items()}
+        symbolic: dict[str, Value] = {
+            option.field: given.get(option.field, OptionValue(option.field, option.field)) for option in self.options
+        }
+        environment = Environment(self.space, self.reading.true_words, self.settings, unset=False)
+        world = SglangWorld(self.program, self.space, self.reading, self._platform(), environment, symbolic)
+        return Interpreter(self.program, self.space, world)
+
+    @cached_property
+    def scan(self) -> Scan:
+        return Scan(self.interpreter, self.program, self.mentions, load_registries(self.rules))
+
+    @cached_property
+    def roots(self) -> frozenset[str]:
+        """Names in the source from which an option, a variable or the target can be reached."""
+        device = self.mentions.reaching(self.reading.device_roots, 4)
+        return device | self.mentions.reaching(self.reading.option_roots + self.reading.environment_roots, 1)
+
+    @cached_property
+    def resolver(self) -> Resolver:
+        """Resolution with variables unset and options at their declared defaults, unless given."""
+        environment = Environment(self.space, self.reading.true_words, self.settings, unset=True)
+        symbolic: dict[str, Value] = {option.field: OptionValue(option.field, option.field) for option in self.options}
+        world = ResolvingWorld(self.program, self.space, self.reading, self._platform(), environment, symbolic)
+        interpreter = Interpreter(self.program, self.space, world)
+        interpreter.depth_limit = RESOLUTION_DEPTH
+        return Resolver(interpreter, world, self.resolution_rules, self.defaults, self.version)
+
+    @cached_property
+    def defaults(self) -> dict[str, Any]:
+        """The declared default of every field, a given value over it; what must be given is an unknown of its own."""
+        values: dict[str, Any] = {option.field: option.default for option in self.options}
+        for option in self.options:
+            if option.default is None and option.default_source is None and option.type == "str":
+                values[option.field] = Known(f"<{option.field}>")
+        return {**values, **{name: value for name, value in self.settings.items() if not name.startswith("env:")}}
+
+    def _platform(self) -> Platform:
+        return Platform(self.space, self.devices, load_facts(self.rules), self.cuda)

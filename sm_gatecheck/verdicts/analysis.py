@@ -1,0 +1,114 @@
+"""The whole analysis of a tree: options, sites, resolution, verdicts, findings."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from sm_gatecheck.model.option import Option
+from sm_gatecheck.model.report import Assumptions, Coverage, Diagnostic, Report, Statistics
+from sm_gatecheck.model.verdict import DefaultAlternative, Judgement, OptionReport, Verdict
+from sm_gatecheck.target.reach import Reach
+from sm_gatecheck.target.rules import open_rules
+from sm_gatecheck.target.session import Session
+from sm_gatecheck.trees.tree import Tree
+from sm_gatecheck.verdicts.domains import judged_values
+from sm_gatecheck.verdicts.findings import findings_of
+from sm_gatecheck.verdicts.judging import Judge
+from sm_gatecheck.verdicts.request import Request
+from sm_gatecheck.verdicts.resolved import values_on
+from sm_gatecheck.verdicts.sites import SiteIndex, find_sites
+
+Progress = Callable[[str, int, int], None]
+
+
+def analyse(tree: Tree, request: Request, progress: Progress | None = None) -> Report:
+    """Judge every option of a tree. TreeError where the tree declares no options."""
+    started = time.monotonic()
+    collecting = gc.isenabled()
+    gc.disable()  # syntax trees and conditions are millions of objects that all stay alive: collecting them finds nothing
+    try:
+        return _analyse(tree, request, progress or (lambda what, done, total: None), started)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _analyse(tree: Tree, request: Request, progress: Progress, started: float) -> Report:
+    session = Session(
+        tree.files, open_rules(request.rules_dir), cuda=request.cuda, settings=request.settings, version=tree.source.sglang_version
+    )
+    progress("Reading options", 0, 3)
+    options = [*session.options, *session.variables]
+    progress("Following options through the tree", 1, 3)
+    reach = Reach(session.program, session.mentions, session.scan)
+    sites = find_sites(session, reach.of)
+    judge = Judge(session, sites)
+    progress("Judging", 2, 3)
+    reports = tuple(_judge_option(judge, sites, option, request.sms) for option in options)
+    progress("Judging", 3, 3)
+    return Report(
+        source=tree.source,
+        assumptions=Assumptions(cuda_version=request.cuda, settings=dict(request.settings)),
+        sms=request.sms,
+        options=reports,
+        findings=findings_of(reports),
+        diagnostics=(*tree.diagnostics, *_diagnostics(session)),
+        statistics=_statistics(tree, session, sites, reports, started),
+    )
+
+
+def _judge_option(judge: Judge, sites: SiteIndex, option: Option, sms: tuple[int, ...]) -> OptionReport:
+    judgements: list[Judgement] = []
+    for value in judged_values(option, sites.conditions(option.field)):
+        judgements.extend(judge.judge(judge.trial(option, value), sms))
+    return OptionReport(option, tuple(judgements), tuple(_defaults(judge, option, sms)))
+
+
+def _defaults(judge: Judge, option: Option, sms: tuple[int, ...]) -> Iterable[tuple[int, tuple[DefaultAlternative, ...]]]:
+    """What the option becomes on each SM when nobody sets it; nothing where it stays as declared on all of them."""
+    value = judge.baseline.fields.get(option.field)
+    if value is None or not any(write.field == option.field for write in judge.baseline.writes):
+        return
+    found = {sm: values_on(judge.space, value, judge.session.devices.bit(sm)) for sm in judge.space.sms}
+    declared = ("value", repr(option.default))
+    if all(list(alternatives) == [declared] for alternatives in found.values()):
+        return
+    places = {write.field: write for write in judge.baseline.writes}
+    write = places[option.field]
+    for sm in sms:
+        yield (
+            sm,
+            tuple(
+                DefaultAlternative(_shown(alternative.value), alternative.when, write.module.path, getattr(write.node, "lineno", 1))
+                for alternative in found[sm].values()
+            ),
+        )
+
+
+def _shown(value: Any) -> Any:
+    return list(value) if isinstance(value, (tuple, set, frozenset)) else value
+
+
+def _diagnostics(session: Session) -> list[Diagnostic]:
+    return [diagnostic for module in session.program.modules() for diagnostic in module.diagnostics]
+
+
+def _statistics(tree: Tree, session: Session, sites: SiteIndex, reports: tuple[OptionReport, ...], started: float) -> Statistics:
+    gated = [report for report in reports if any(j.verdict is not Verdict.UNGATED for j in report.judgements)]
+    unknown = [report for report in reports if any(j.verdict is Verdict.UNKNOWN for j in report.judgements)]
+    parsed = sum(1 for module in session.program.modules() if "syntax" in module.__dict__)
+    return Statistics(
+        files_seen=len(tree.files),
+        files_parsed=parsed,
+        seconds=round(time.monotonic() - started, 3),
+        cache="cold",
+        coverage=Coverage(
+            options=len(reports),
+            gated_options=len(gated),
+            unknown_options=len(unknown),
+            sites=len({id(site) for found in sites.by_field.values() for site in found}),
+        ),
+    )

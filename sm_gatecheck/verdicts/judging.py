@@ -1,0 +1,288 @@
+"""From sites and resolution to a verdict for one option value, SM by SM, in the order that the verdicts are defined in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from sm_gatecheck.evaluate.values import from_python
+from sm_gatecheck.model.condition import ANY, Condition
+from sm_gatecheck.model.option import Option
+from sm_gatecheck.model.verdict import Effect, EffectKind, Judgement, Phase, Verdict
+from sm_gatecheck.model.wording import words
+from sm_gatecheck.target.resolution import Outcome
+from sm_gatecheck.target.session import Session
+from sm_gatecheck.verdicts.domains import shown
+from sm_gatecheck.verdicts.evidence import proof
+from sm_gatecheck.verdicts.resolved import Alternative, conditions_by_place, differs, last_write, values_on
+from sm_gatecheck.verdicts.sites import Site, SiteIndex, active_on
+from sm_gatecheck.verdicts.summaries import summary_of
+
+EFFECT_LIMIT = 40
+
+
+@dataclass(frozen=True)
+class ResolutionEffect:
+    """Something resolution does with the value and not without it: on which SMs, and when."""
+
+    effect: Effect
+    condition: Condition
+    event: Any = None
+
+
+@dataclass
+class Trial:
+    """An option at a value: its sites with the SMs on which each is active, and what resolution does to and because of it."""
+
+    option: Option
+    value: Any
+    sites: list[tuple[Site, int]] = field(default_factory=list)
+    raised: list[ResolutionEffect] = field(default_factory=list)
+    warned: list[ResolutionEffect] = field(default_factory=list)
+    environment: list[ResolutionEffect] = field(default_factory=list)
+    sets: dict[int, list[Effect]] = field(default_factory=dict)
+    replaced: dict[int, list[Effect]] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
+
+    @cached_property
+    def behaviours(self) -> list[tuple[Site, int]]:
+        return [(site, active) for site, active in self.sites if site.kind is EffectKind.BEHAVIOUR and active]
+
+
+class Judge:
+    """Judges the options of one session."""
+
+    def __init__(self, session: Session, sites: SiteIndex) -> None:
+        self.session = session
+        self.space = session.space
+        self.sites = sites
+        self.baseline: Outcome = session.resolver.run({})
+        self._everything = self.space.all_bits
+
+    def trial(self, option: Option, value: Any) -> Trial:
+        """Everything that is known about setting ``option`` to ``value``."""
+        trial = Trial(option, value)
+        default = None if option.is_environment else option.default
+        for site in self.sites.by_field.get(option.field, ()):
+            trial.sites.append((site, active_on(site, option.field, value, default)))
+        if not option.is_environment and value is not ANY:
+            self._resolve(trial)
+        return trial
+
+    def _resolve(self, trial: Trial) -> None:
+        payload = from_python(trial.value)
+        if payload is None or trial.option.field not in self.baseline.fields:
+            return
+        outcome = self.session.resolver.run({trial.option.field: payload})
+        if outcome.unfinished:
+            trial.unknown = (outcome.unfinished,)
+        self._compare_events(trial, outcome)
+        for index in range(len(self.session.devices)):
+            self._compare_fields(trial, outcome, 1 << index)
+
+    def _compare_events(self, trial: Trial, outcome: Outcome) -> None:
+        before, after = conditions_by_place(self.baseline.events), conditions_by_place(outcome.events)
+        for key, (event, condition) in after.items():
+            known = before.get(key)
+            fresh = condition if known is None else condition & ~known[1]
+            if fresh.is_false:
+                continue
+            effect = self._resolution_effect(event)
+            if effect is None:
+                continue
+            found = ResolutionEffect(effect, fresh, event)
+            {EffectKind.RAISES: trial.raised, EffectKind.WARNS: trial.warned, EffectKind.SETS_ENV: trial.environment}[effect.kind].append(
+                found
+            )
+
+    def _resolution_effect(self, event: Any) -> Effect | None:
+        line = getattr(event.node, "lineno", 1)
+        if event.kind in ("raise", "assert", "key_error"):
+            return Effect(EffectKind.RAISES, Phase.RESOLUTION, event.name, event.module.path, line)
+        if event.kind == "environment":
+            name = event.values[0]
+            variable = getattr(name, "value", None)
+            written = values_on(self.space, event.values[1], self._everything)
+            only = next(iter(written.values())) if len(written) == 1 else None
+            return Effect(
+                EffectKind.SETS_ENV,
+                Phase.RESOLUTION,
+                event.name,
+                event.module.path,
+                line,
+                option=f"env:{variable}" if isinstance(variable, str) else None,
+                value=only.value if only is not None and only.known else None,
+            )
+        if self.session.effects.kind_of(event.name) is EffectKind.WARNS:
+            return Effect(EffectKind.WARNS, Phase.RESOLUTION, f"{event.name}(…)", event.module.path, line)
+        return None
+
+    def _compare_fields(self, trial: Trial, outcome: Outcome, bits: int) -> None:
+        for name, value in outcome.fields.items():
+            baseline = self.baseline.fields.get(name)
+            if name == trial.option.field:
+                self._compare_own(trial, outcome, value, bits)
+            elif baseline is not value and name in self.session.options.by_field:
+                after = values_on(self.space, value, bits)
+                before = {} if baseline is None else values_on(self.space, baseline, bits)
+                if differs(after, before):
+                    trial.sets.setdefault(bits, []).extend(self._changes(name, after, before, outcome, bits))
+
+    def _changes(
+        self, name: str, after: dict[Any, Alternative], before: dict[Any, Alternative], outcome: Outcome, bits: int
+    ) -> Iterable[Effect]:
+        for key, alternative in after.items():
+            known = before.get(key)
+            fresh = alternative.condition if known is None else alternative.condition & ~known.condition
+            if fresh.is_false:
+                continue
+            yield self._set_effect(name, key, alternative, fresh, outcome, bits)
+
+    def _set_effect(self, name: str, key: Any, alternative: Alternative, condition: Condition, outcome: Outcome, bits: int) -> Effect:
+        write = last_write(outcome, name, key, self.space, bits) or last_write(self.baseline, name, key, self.space, bits)
+        option = self.session.options.by_field[name]
+        file = option.file if write is None else write.module.path
+        line = option.line if write is None else getattr(write.node, "lineno", 1)
+        value = alternative.value if alternative.known else None
+        what = f"{name} = {alternative.value!r}" if alternative.known else f"{name} = {alternative.value}"
+        return Effect(EffectKind.SETS_OPTION, Phase.RESOLUTION, what, file, line, option=name, value=value, when=words(condition))
+
+    def _compare_own(self, trial: Trial, outcome: Outcome, value: Any, bits: int) -> None:
+        after = values_on(self.space, value, bits)
+        for key, alternative in after.items():
+            if alternative.known and alternative.value == trial.value:
+                continue
+            effect = self._set_effect(trial.option.field, key, alternative, alternative.condition, outcome, bits)
+            trial.replaced.setdefault(bits, []).append(effect)
+
+    # -- verdicts -----------------------------------------------------------------------------------------------------
+
+    def judge(self, trial: Trial, sms: tuple[int, ...]) -> list[Judgement]:
+        """One judgement an SM, in the order of ``sms``."""
+        verdicts = {sm: self._verdict(trial, self.session.devices.bit(sm)) for sm in self.space.sms}
+        live = (Verdict.ACTIVE, Verdict.PARTIAL, Verdict.UNGATED)
+        active = tuple(sm for sm in self.space.sms if verdicts[sm] in live)
+        judgements = []
+        for sm in sms:
+            bits = self.session.devices.bit(sm)
+            effects = tuple(self.effects(trial, bits))
+            judgements.append(
+                Judgement(
+                    sm=sm,
+                    value=shown(trial.value),
+                    verdict=verdicts[sm],
+                    summary=summary_of(trial, sm, verdicts[sm], active, effects),
+                    active_on=active,
+                    effects=effects,
+                    evidence=proof(self.session, trial, bits, verdicts[sm]),
+                    unknown=trial.unknown if verdicts[sm] is Verdict.UNKNOWN else (),
+                )
+            )
+        return judgements
+
+    def _verdict(self, trial: Trial, bits: int) -> Verdict:
+        if self.refusals(trial, bits):
+            return Verdict.REJECTED
+        if bits in trial.replaced and not self._everywhere(trial.replaced):
+            return Verdict.OVERRIDDEN
+        behaviours = trial.behaviours
+        live = any(active & bits for _, active in behaviours)
+        if not live and not behaviours:
+            return self._without_behaviour(trial, bits)
+        if not live:
+            return self._dead(trial, bits)
+        if any(not active & bits for _, active in behaviours):
+            return Verdict.PARTIAL
+        return Verdict.ACTIVE if self._gated(trial) else Verdict.UNGATED
+
+    def _dead(self, trial: Trial, bits: int) -> Verdict:
+        if trial.unknown:
+            return Verdict.UNKNOWN
+        costs = any(effect.kind not in (EffectKind.WARNS, EffectKind.BEHAVIOUR) for effect in self.effects(trial, bits))
+        return Verdict.NOOP_WITH_SIDE_EFFECTS if costs else Verdict.NOOP
+
+    def _without_behaviour(self, trial: Trial, bits: int) -> Verdict:
+        """An option that only resolution reads is for what resolution does because of it; one that nothing reads does nothing."""
+        changing = {b for b, effects in trial.sets.items() if effects}
+        changing |= {1 << i for i in range(len(self.space.sms)) if any(found.condition.exists >> i & 1 for found in trial.environment)}
+        if changing:
+            if bits in changing:
+                return Verdict.UNGATED if len(changing) == len(self.space.sms) and not self._gated(trial) else Verdict.ACTIVE
+            return self._dead(trial, bits)
+        if trial.option.field in self.read_somewhere or trial.option.is_environment:
+            return Verdict.UNGATED
+        return self._dead(trial, bits)
+
+    @cached_property
+    def read_somewhere(self) -> frozenset[str]:
+        """Options whose name stands anywhere but in their declaration: something may read them out of sight."""
+        return frozenset(
+            option.field
+            for option in self.session.options
+            if self.session.mentions.count(option.field) > 1 or self.sites.by_field.get(option.field)
+        )
+
+    def _everywhere(self, replaced: dict[int, list[Effect]]) -> bool:
+        """Replaced in the same way on every SM: then not because of the SM."""
+        ways = {tuple((effect.value, effect.when) for effect in effects) for effects in replaced.values()}
+        return len(replaced) == len(self.space.sms) and len(ways) == 1
+
+    def _gated(self, trial: Trial) -> bool:
+        """Whether some SM condition bears on the option at this value."""
+        if any(active not in (0, self._everything) for _, active in trial.sites):
+            return True
+        if trial.replaced and not self._everywhere(trial.replaced):
+            return True
+        if trial.sets and (
+            len(trial.sets) < len(self.space.sms)
+            or len({tuple((e.option, repr(e.value), e.when) for e in effects) for effects in trial.sets.values()}) > 1
+        ):
+            return True
+        return any(found.condition.depends_on_target() for found in (*trial.raised, *trial.environment))
+
+    def refusals(self, trial: Trial, bits: int) -> list[Effect]:
+        """What refuses the value on this SM and, under the same conditions, not on some other."""
+        found: list[Effect] = []
+        for refusal in trial.raised:
+            here = refusal.condition.on(bits)
+            if not here.is_false and self._spared_elsewhere(refusal.condition, here):
+                found.append(_with_when(refusal.effect, here))
+        for site, active in trial.sites:
+            if site.kind is EffectKind.RAISES and active & bits and active != self._everything:
+                here = self._remaining(site, trial, bits)
+                if not here.is_false:
+                    found.append(_with_when(self._site_effect(site), here))
+        return found
+
+    def _spared_elsewhere(self, condition: Condition, here: Condition) -> bool:
+        return any((here & ~condition.on(1 << index)).exists for index in range(len(self.space.sms)))
+
+    def _remaining(self, site: Site, trial: Trial, bits: int) -> Condition:
+        return site.condition.restrict(trial.option.field, trial.value).on(bits)
+
+    def _site_effect(self, site: Site) -> Effect:
+        return Effect(site.kind, site.phase, site.what, site.module.path, site.line, option=site.option)
+
+    def effects(self, trial: Trial, bits: int) -> Iterable[Effect]:
+        """Everything that setting the value does on one SM, resolution first, then by phase and place."""
+        found: list[Effect] = list(trial.sets.get(bits, ())) + list(trial.replaced.get(bits, ()))
+        for happening in (*trial.raised, *trial.warned, *trial.environment):
+            here = happening.condition.on(bits)
+            if not here.is_false:
+                found.append(_with_when(happening.effect, here))
+        for site, active in trial.sites:
+            if active & bits:
+                here = self._remaining(site, trial, bits)
+                if not here.is_false:
+                    found.append(_with_when(self._site_effect(site), here))
+        unique = dict.fromkeys(found)
+        order = {Phase.RESOLUTION: 0, Phase.STARTUP: 1, Phase.RUNTIME: 2}
+        return sorted(unique, key=lambda e: (order[e.phase], e.kind is EffectKind.BEHAVIOUR, e.file, e.line, e.what, str(e.when)))[
+            :EFFECT_LIMIT
+        ]
+
+
+def _with_when(effect: Effect, condition: Condition) -> Effect:
+    return Effect(effect.kind, effect.phase, effect.what, effect.file, effect.line, effect.option, effect.value, words(condition))

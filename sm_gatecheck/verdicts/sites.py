@@ -1,0 +1,277 @@
+"""Sites: the places outside resolution where an option makes a difference, and what the difference is.
+
+A site comes from an event of the scan (a call, a store, a raise) or from what a function returns. It is *active* for a value
+on an SM when what happens there with the value differs from what happens with the default: that is how a read that an SM
+test masks, and a branch that it makes dead, are told from one that works.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from sm_gatecheck.evaluate.frames import Event, Guard
+from sm_gatecheck.evaluate.values import (
+    Choice,
+    ClassValue,
+    EnumMember,
+    FunctionValue,
+    BoundMethod,
+    Instance,
+    Opaque,
+    OptionValue,
+    Sequence,
+    Truth,
+    Value,
+    alternatives,
+    fields_in,
+    fields_of,
+)
+from sm_gatecheck.evaluate.values import Mapping as MappingValue
+from sm_gatecheck.model.condition import ANY, Condition, Space
+from sm_gatecheck.model.verdict import EffectKind, Phase
+from sm_gatecheck.program.modules import Module
+from sm_gatecheck.target.scan import Summary
+from sm_gatecheck.target.session import Session
+from sm_gatecheck.target.world import OPTIONS
+
+_CARRIED_LIMIT = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Site:
+    """One place. ``condition`` is when it is reached, ``values`` what it is given; ``fields`` are the options that bear on it."""
+
+    kind: EffectKind
+    phase: Phase
+    what: str
+    module: Module
+    node: ast.AST
+    condition: Condition
+    values: tuple[Value, ...]
+    fields: frozenset[str]
+    guards: tuple[Guard, ...]
+    summary: Summary
+    option: str | None = None
+
+    @property
+    def line(self) -> int:
+        return getattr(self.node, "lineno", 1)
+
+
+@dataclass
+class SiteIndex:
+    """The sites of a tree by option."""
+
+    by_field: dict[str, list[Site]] = field(default_factory=dict)
+
+    def add(self, site: Site) -> None:
+        for name in site.fields:
+            self.by_field.setdefault(name, []).append(site)
+
+    def conditions(self, name: str) -> Iterator[Condition]:
+        for site in self.by_field.get(name, ()):
+            yield site.condition
+            for value in site.values:
+                yield from _conditions_in(value)
+
+
+def _conditions_in(value: Value) -> Iterator[Condition]:
+    for condition, payload in value.alternatives if isinstance(value, Choice) else ():
+        yield condition
+        if isinstance(payload, Truth):
+            yield payload.condition
+    if isinstance(value, Truth):
+        yield value.condition
+
+
+def find_sites(session: Session, reach: Any) -> SiteIndex:
+    """Every site of the tree. ``reach(summary)`` is the condition under which a function is called at all."""
+    index = SiteIndex()
+    for summary in session.scan.run(session.roots):
+        if _belongs_to_resolution(session, summary):
+            continue
+        called: Condition | None = None
+        for site in _sites_of(session, summary):
+            if called is None:
+                called = reach(summary)
+            index.add(_under(site, called) if not called.is_true else site)
+    return index
+
+
+def _under(site: Site, called: Condition) -> Site:
+    condition = site.condition.space.widen(site.condition & called)
+    return Site(
+        site.kind,
+        site.phase,
+        site.what,
+        site.module,
+        site.node,
+        condition,
+        site.values,
+        site.fields,
+        site.guards,
+        site.summary,
+        site.option,
+    )
+
+
+def _belongs_to_resolution(session: Session, summary: Summary) -> bool:
+    return summary.module.path.startswith(session.resolution_rules.files)
+
+
+def _sites_of(session: Session, summary: Summary) -> Iterator[Site]:
+    phase = session.effects.phase_of(summary.module.path, summary.qualname)
+    for event in summary.events:
+        if event.kind != "return":
+            site = _event_site(session, summary, event, phase)
+            if site is not None:
+                yield site
+    if summary.returned is not None and fields_of(summary.returned) and not _only_passes_on(summary):
+        yield from _return_sites(session, summary, phase)
+
+
+def _only_passes_on(summary: Summary) -> bool:
+    """A getter that hands out the bare value of an option decides nothing: its callers do."""
+    return isinstance(summary.returned, OptionValue) and summary.returned.compute is None
+
+
+def _return_sites(session: Session, summary: Summary, phase: Phase) -> Iterator[Site]:
+    assert summary.returned is not None
+    returns = [event for event in summary.events if event.kind == "return"]
+    if not returns:
+        return
+    deciding = next((event for event in returns if fields_of(event.values[0])), returns[-1])
+    guards = tuple(guard for event in returns for guard in event.guards)
+    yield Site(
+        EffectKind.BEHAVIOUR,
+        phase,
+        f"what {summary.qualname}() answers",
+        summary.module,
+        deciding.node,
+        summary.entry or session.space.true,
+        (summary.returned,),
+        fields_of(summary.returned),
+        guards,
+        summary,
+    )
+
+
+def _event_site(session: Session, summary: Summary, event: Event, phase: Phase) -> Site | None:
+    kind, what, option = _classify(session, event)
+    if kind is None:
+        return None
+    values = event.values + tuple(value for _, value in event.keywords)
+    if kind in (EffectKind.RAISES, EffectKind.WARNS):
+        values = ()
+    if kind is EffectKind.BEHAVIOUR and event.kind == "call" and _in_tree(event):
+        # The callee is analysed in its own right, with what it is given.
+        values = ()
+    bearing = fields_in(event.condition)
+    for value in values:
+        bearing |= fields_of(value)
+    if not bearing:
+        return None
+    return Site(kind, phase, what, event.module, event.node, event.condition, values, bearing, event.guards, summary, option)
+
+
+def _in_tree(event: Event) -> bool:
+    target = event.target
+    if isinstance(target, BoundMethod):
+        target = target.function
+    return isinstance(target, (FunctionValue, ClassValue))
+
+
+def _classify(session: Session, event: Event) -> tuple[EffectKind | None, str, str | None]:
+    if event.kind in ("raise", "assert", "key_error"):
+        return (None if event.caught else EffectKind.RAISES), event.name, None
+    if event.kind == "environment":
+        return EffectKind.SETS_ENV, event.name, None
+    if event.kind == "store":
+        if isinstance(event.receiver, Instance) and event.receiver.name == OPTIONS:
+            return EffectKind.SETS_OPTION, event.name, event.name.rsplit(".", 1)[-1]
+        attribute = event.name.rsplit(".", 1)[-1]
+        if "[" not in event.name and session.mentions.count(attribute) <= _CARRIED_LIMIT:
+            # A copy decides nothing: whoever reads it does.
+            return None, event.name, None
+        return EffectKind.BEHAVIOUR, event.name, None
+    return session.effects.kind_of(event.name), f"{event.name}(…)", None
+
+
+# -- what a value of the option makes of a site ---------------------------------------------------------------------------
+
+
+def active_on(site: Site, name: str, value: Any, default: Any) -> int:
+    """The SMs on which the site does something else with ``value`` than with ``default``."""
+    space = site.condition.space
+    with_value, with_default = site.condition.restrict(name, value), site.condition.restrict(name, default)
+    active = _differing(space, with_value, with_default)
+    if name in _taints(site.condition):
+        active |= with_value.exists
+    live = with_value.exists & ~active
+    if live:
+        for item in site.values:
+            if name in fields_of(item):
+                active |= live & _differing_values(space, item, name, value, default)
+    return active
+
+
+def _taints(condition: Condition) -> frozenset[str]:
+    return frozenset().union(*(atom.taints for atom in condition.atoms()))
+
+
+def _differing(space: Space, a: Condition, b: Condition) -> int:
+    """The SMs on which two formulas are not the same."""
+    if a is b:
+        return 0
+    return ((a & ~b) | (b & ~a)).exists
+
+
+def _differing_values(space: Space, item: Value, name: str, value: Any, default: Any) -> int:
+    a, b = _restricted(space, item, name, value), _restricted(space, item, name, default)
+    differing = 0
+    for payload in {*a, *b}:
+        differing |= _differing(space, a.get(payload, space.false), b.get(payload, space.false))
+    return differing
+
+
+def _restricted(space: Space, item: Value, name: str, value: Any) -> dict[Any, Condition]:
+    found: dict[Any, Condition] = {}
+    for condition, payload in alternatives(item, space.true):
+        reached = condition.restrict(name, value)
+        if reached.is_false:
+            continue
+        if isinstance(payload, Truth):
+            held = payload.condition.restrict(name, value)
+            for answer, when in ((True, reached & held), (False, reached & ~held)):
+                key = ("bool", answer)
+                found[key] = found.get(key, space.false) | when
+            continue
+        key = _payload_key(payload, name, value)
+        found[key] = found.get(key, space.false) | reached
+    return {key: condition for key, condition in found.items() if not condition.is_false}
+
+
+def _payload_key(payload: Any, name: str, value: Any) -> Any:
+    if isinstance(payload, OptionValue) and payload.field == name:
+        if value is ANY:
+            return ("set", payload.text)
+        try:
+            return ("value", repr(payload.of(value)))
+        except Exception:  # the analysed expression fails on this value, which is a difference too
+            return ("fails", payload.text)
+    if isinstance(payload, Opaque) and name in payload.fields:
+        return ("made from", payload.key, "*" if value is ANY else repr(value))
+    if isinstance(payload, EnumMember):
+        return ("enum", payload.cls.qualname, _payload_key(payload.raw, name, value))
+    if isinstance(payload, (Sequence, MappingValue)):
+        return ("parts", repr(payload) if name not in fields_of(payload) else ("*" if value is ANY else repr(value)))
+    if hasattr(payload, "value") and isinstance(getattr(payload, "value", None), bool):
+        return ("bool", payload.value)
+    return ("other", repr(payload))
+
+
+def reading_fields(sites: Iterable[Site]) -> frozenset[str]:
+    return frozenset().union(*(site.fields for site in sites))

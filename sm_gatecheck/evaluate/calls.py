@@ -28,6 +28,7 @@ from sm_gatecheck.evaluate.values import (
     Value,
     alternatives,
     choice,
+    payloads,
 )
 from sm_gatecheck.model.condition import Condition
 
@@ -72,11 +73,36 @@ def call_expression(interp: Interpreter, node: ast.Call, frame: Frame) -> Value:
                     keywords[key.value] = item
         else:
             spread = True
-    if frame.recorder is not None:
+    if frame.recorder is None:
+        return _answer(interp, node, function, args, keywords, spread, frame)
+    reached, frame.followed = frame.pc, False
+    value = _answer(interp, node, function, args, keywords, spread, frame)
+    if not frame.asking:
         target = function if not isinstance(function, Choice) else None
+        left, frame.pc = frame.pc, reached
         interp.record(
-            "call", node, callee_name(interp, node, frame), frame, tuple(args), target=target, keywords=keywords, receiver=receiver
+            "call",
+            node,
+            callee_name(interp, node, frame),
+            frame,
+            tuple(args),
+            target=target,
+            keywords=keywords,
+            receiver=receiver,
+            followed=frame.followed and not _opaque(value),
         )
+        frame.pc = left
+    frame.followed = False
+    return value
+
+
+def _opaque(value: Value) -> bool:
+    return any(isinstance(payload, Opaque) for payload in payloads(value))
+
+
+def _answer(
+    interp: Interpreter, node: ast.Call, function: Value, args: list[Value], keywords: dict[str, Value], spread: bool, frame: Frame
+) -> Value:
     if spread:
         return interp.unknown(node, frame, function, *args, *keywords.values())
     special = _special_form(interp, node, function, args, frame)
@@ -273,10 +299,10 @@ def call_function(
     special = interp.world.function_call(interp, function, args, keywords, node, frame)
     if special is not None:
         return special
-    effectful = frame.recorder is not None and interp.world.follow_effects(function, (*args, *keywords.values()))
+    effectful = frame.recorder is not None and not frame.asking and interp.world.follow_effects(frame, function, (*args, *keywords.values()))
     if not effectful and _too_long(function):
         return _unknown_call(interp, node, frame, args, keywords)
-    if frame.depth >= interp.depth_limit or not interp.world.worth_following(function, (*args, *keywords.values())):
+    if frame.depth >= interp.depth_limit or not (effectful or interp.world.worth_following(function, (*args, *keywords.values()))):
         return _unknown_call(interp, node, frame, args, keywords)
     key = None if effectful or function.closure else _memo_key(function, args, keywords)
     if key is not None and key in interp.summaries:
@@ -294,6 +320,7 @@ def call_function(
     finally:
         interp.running.discard(identity)
     if effectful:
+        frame.followed = True
         interp.world.finished(frame, result)
     if key is not None:
         interp.summaries[key] = result

@@ -29,6 +29,8 @@ from sm_gatecheck.model.condition import Condition
 if TYPE_CHECKING:
     from sm_gatecheck.evaluate.interpreter import Interpreter
 
+ABSTRACT = "abstract"
+"""The name of the instance that stands for any object of a class: nothing is stored on it."""
 ENUM_BASES = frozenset({"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"})
 _PROPERTIES = frozenset({"property", "cached_property", "functools.cached_property"})
 
@@ -201,7 +203,7 @@ def abstract_instance(interp: Interpreter, cls: ClassValue) -> Instance:
     """Some object of a class, in whatever state its methods may have left it."""
     found = interp.abstract_instances.get(id(cls.node))
     if found is None:
-        found = interp.abstract_instances[id(cls.node)] = Instance(cls, escaped=True)
+        found = interp.abstract_instances[id(cls.node)] = Instance(cls, ABSTRACT, escaped=True)
     return found  # type: ignore[no-any-return]
 
 

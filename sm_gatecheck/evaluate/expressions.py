@@ -41,8 +41,16 @@ COMPREHENSION_LIMIT = 128
 
 def test(interp: Interpreter, node: ast.expr, frame: Frame) -> Condition:
     """The condition under which ``node`` is true; operands are evaluated under those to their left."""
+    frame.asking += 1
+    try:
+        return _test(interp, node, frame)
+    finally:
+        frame.asking -= 1
+
+
+def _test(interp: Interpreter, node: ast.expr, frame: Frame) -> Condition:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return ~test(interp, node.operand, frame)
+        return ~_test(interp, node.operand, frame)
     if isinstance(node, ast.BoolOp):
         return _bool_op_condition(interp, node, frame)
     return truth(interp.space, interp.evaluate(node, frame))
@@ -57,7 +65,7 @@ def _bool_op_condition(interp: Interpreter, node: ast.BoolOp, frame: Frame) -> C
         frame.pc = before & reached
         if frame.pc.is_false:
             break
-        held = test(interp, operand, frame)
+        held = _test(interp, operand, frame)
         result = result & held if is_and else result | held
         frame.guards.append(Guard(frame.module, operand, held if is_and else ~held))
     frame.pc = before
@@ -69,6 +77,7 @@ def _bool_op(interp: Interpreter, node: ast.BoolOp, frame: Frame) -> Value:
     """``a and b``: a value, not only a truth; becomes a boolean where all operands are booleans."""
     is_and = isinstance(node.op, ast.And)
     before, guards = frame.pc, len(frame.guards)
+    frame.asking += 1
     remaining = interp.space.true
     results: list[tuple[Condition, Payload]] = []
     for index, operand in enumerate(node.values):
@@ -86,6 +95,7 @@ def _bool_op(interp: Interpreter, node: ast.BoolOp, frame: Frame) -> Value:
         held = truth(interp.space, value)
         remaining = remaining & (held if is_and else ~held)
         frame.guards.append(Guard(frame.module, operand, held if is_and else ~held))
+    frame.asking -= 1
     frame.pc = before
     del frame.guards[guards:]
     return _simplify_booleans(interp, results, node, frame)

@@ -14,7 +14,7 @@ from sm_gatecheck.evaluate.values import Choice, ClassValue, Payload, Value, alt
 from sm_gatecheck.model.condition import Condition
 from sm_gatecheck.program.modules import Module
 
-EventKind = Literal["call", "store", "return", "raise", "assert", "key_error", "environment"]
+EventKind = Literal["call", "store", "return", "raise", "assert", "key_error", "environment", "local"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,8 @@ class Guard:
 class Event:
     """Something a function does: under ``condition``, after passing ``guards``, with ``values`` taking part.
 
-    ``name`` is the dotted source of what is called or stored; ``target`` the resolved callee, if it is known.
+    ``name`` is the dotted source of what is called or stored; ``target`` the resolved callee, if it is known. ``followed``: the callee's own events were
+    recorded too, and its answer says nothing more.
     """
 
     kind: EventKind
@@ -45,6 +46,7 @@ class Event:
     keywords: tuple[tuple[str, Value], ...] = ()
     receiver: Value | None = None
     chain: tuple[tuple[Module, ast.AST], ...] = ()
+    followed: bool = False
 
 
 class Recorder(Protocol):
@@ -86,6 +88,10 @@ class Frame:
     global_names: set[str] = field(default_factory=set)
     global_writes: dict[str, Value] = field(default_factory=dict)
     chain: tuple[tuple[Module, ast.AST], ...] = ()
+    asking: int = 0
+    """How many tests are being evaluated: a call inside one asks, it does not act."""
+    followed: bool = False
+    """Whether the call just made was run with the same listener, so that its events stand for it."""
 
     def write(self, name: str, value: Value, fallback: Payload) -> None:
         """Assign under the path condition: the old value stays where the path was not taken."""

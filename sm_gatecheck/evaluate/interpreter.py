@@ -94,6 +94,7 @@ class Interpreter:
         target: Payload | None = None,
         keywords: dict[str, Value] | None = None,
         receiver: Value | None = None,
+        followed: bool = False,
     ) -> None:
         if frame.recorder is None:
             return
@@ -111,6 +112,7 @@ class Interpreter:
                 tuple((keywords or {}).items()),
                 receiver,
                 frame.chain,
+                followed,
             )
         )
 

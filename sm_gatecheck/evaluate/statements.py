@@ -203,12 +203,20 @@ def assign(interp: Interpreter, target: ast.expr, value: Value, frame: Frame, no
             frame.global_writes[target.id] = guarded_write(frame.pc, value, frame.global_writes.get(target.id), unknown)
         else:
             frame.write(target.id, value, interp.unknown(target, frame, value))
+            if frame.recorder is not None and _computed(node):
+                interp.record("local", node, target.id, frame)
     elif isinstance(target, ast.Attribute):
         _store_attribute(interp, target, value, frame, node)
     elif isinstance(target, (ast.Tuple, ast.List)):
         _unpack(interp, target, value, frame, node)
     elif isinstance(target, ast.Subscript):
         _store_item(interp, target, value, frame, node)
+
+
+def _computed(node: ast.AST) -> bool:
+    """Whether an assignment changes what a later statement works on, without a call that would be recorded itself."""
+    value = getattr(node, "value", None)
+    return isinstance(node, ast.AugAssign) or isinstance(value, (ast.BinOp, ast.Subscript, ast.Attribute))
 
 
 def _unpack(interp: Interpreter, target: ast.Tuple | ast.List, value: Value, frame: Frame, node: ast.AST) -> None:

@@ -211,29 +211,41 @@ def choice(options: list[tuple[Condition, Payload]], fallback: Payload) -> Value
 
 
 def fields_of(value: Value, depth: int = 3) -> frozenset[str]:
-    """The options that a value is made from, guards included."""
-    found: set[str] = set()
-    for condition, payload in value.alternatives if isinstance(value, Choice) else ((None, value),):
-        if condition is not None:
-            found |= fields_in(condition)
-        if isinstance(payload, OptionValue):
-            found.add(payload.field)
-        elif isinstance(payload, Opaque):
-            found |= payload.fields
-        elif isinstance(payload, Truth):
-            found |= fields_in(payload.condition)
-        elif isinstance(payload, EnumMember):
-            found |= fields_of(payload.raw)
-        elif depth and isinstance(payload, Sequence):
-            for item in payload.items[:64]:
-                found |= fields_of(item, depth - 1)
-        elif depth and isinstance(payload, Mapping):
-            for _, item in payload.entries[:64]:
-                found |= fields_of(item, depth - 1)
-        elif depth and isinstance(payload, Partial):
-            for item in [*payload.args, *(value for _, value in payload.keywords)]:
-                found |= fields_of(item, depth - 1)
-    return frozenset(found)
+    """The options that a value is made from.
+
+    The guards of a choice count where they choose between things that are known. Where every alternative is opaque they do
+    not: what made them differ was an act of its own (a call, a store), and is recorded as such.
+    """
+    if isinstance(value, Choice):
+        found: set[str] = set()
+        telling = any(not isinstance(payload, Opaque) for _, payload in value.alternatives)
+        for condition, payload in value.alternatives:
+            if telling:
+                found |= fields_in(condition)
+            found |= _fields_of_payload(payload, depth)
+        return frozenset(found)
+    return _fields_of_payload(value, depth)
+
+
+_NO_FIELDS: frozenset[str] = frozenset()
+
+
+def _fields_of_payload(payload: Payload, depth: int) -> frozenset[str]:
+    if isinstance(payload, OptionValue):
+        return frozenset((payload.field,))
+    if isinstance(payload, Opaque):
+        return payload.fields
+    if isinstance(payload, Truth):
+        return fields_in(payload.condition)
+    if isinstance(payload, EnumMember):
+        return fields_of(payload.raw)
+    if depth and isinstance(payload, Sequence):
+        return frozenset().union(*(fields_of(item, depth - 1) for item in payload.items[:64]))
+    if depth and isinstance(payload, Mapping):
+        return frozenset().union(*(fields_of(item, depth - 1) for _, item in payload.entries[:64]))
+    if depth and isinstance(payload, Partial):
+        return frozenset().union(*(fields_of(item, depth - 1) for item in [*payload.args, *(value for _, value in payload.keywords)]))
+    return _NO_FIELDS
 
 
 def fields_in(condition: Condition) -> frozenset[str]:

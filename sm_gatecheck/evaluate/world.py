@@ -62,7 +62,7 @@ class World(Protocol):
     def worth_following(self, function: FunctionValue, args: tuple[Value, ...] = ()) -> bool:
         """Whether a call's result can depend on the target or on an option, so that its body is worth running."""
 
-    def follow_effects(self, function: FunctionValue, args: tuple[Value, ...] = ()) -> bool:
+    def follow_effects(self, frame: Frame, function: FunctionValue, args: tuple[Value, ...]) -> bool:
         """Whether a listener wants to hear what the body of a callee does, as part of its caller."""
 
     def receiver(self, interpreter: Interpreter, cls: ClassValue) -> Value | None:

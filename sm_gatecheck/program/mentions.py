@@ -50,6 +50,10 @@ class Mentions:
         """How many definitions mention a name."""
         return len(self._index.get(name.encode(), ()))
 
+    def defined(self, name: str) -> int:
+        """How many definitions have a name."""
+        return self._count[name.encode()]
+
     def reaching(self, roots: Iterable[str], rounds: int) -> frozenset[str]:
         """Names of short definitions from which a root can be reached in so many steps.
 
@@ -75,7 +79,7 @@ def definitions(path: str, source: bytes) -> list[Definition]:
     """The definitions of a file, split where the next one starts."""
     marks = [(match.start(), match.group(1) or b"=", match.group(2) or match.group(3) or b"") for match in _DEFINITION.finditer(source)]
     found: list[Definition] = []
-    line = 1
+    line = 1 + source[: marks[0][0]].count(b"\n") if marks else 1
     for index, (start, kind, name) in enumerate(marks):
         end = marks[index + 1][0] if index + 1 < len(marks) else len(source)
         body = source[start:end]

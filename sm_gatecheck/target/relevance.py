@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 
 from sm_gatecheck.evaluate.values import ClassValue, FunctionValue
 from sm_gatecheck.program.modules import Module, Program, imported_name
@@ -20,8 +21,9 @@ REACH = 5
 class Relevance:
     """Remembers the answer for each definition."""
 
-    def __init__(self, program: Program, reading: Reading) -> None:
+    def __init__(self, program: Program, reading: Reading, facts: Iterable[str]) -> None:
         self._program = program
+        self._facts = re.compile("|".join(rf"\b{re.escape(fact)}\b" for fact in sorted(facts)))
         self._roots = frozenset(reading.device_roots + reading.option_roots + reading.environment_roots + reading.platform_roots)
         self._answers: dict[tuple[str, int], bool] = {}
         self._identifiers: dict[tuple[str, int], frozenset[str]] = {}
@@ -35,7 +37,7 @@ class Relevance:
         if key in self._answers:
             return self._answers[key]
         identifiers = self._mentioned(module, node)
-        if not self._roots.isdisjoint(identifiers):
+        if not self._roots.isdisjoint(identifiers) or self._facts.search(self._source(module, node)):
             self._answers[key] = True
             return True
         if reach == 0:
@@ -51,9 +53,11 @@ class Relevance:
         key = (module.path, getattr(node, "lineno", 0))
         found = self._identifiers.get(key)
         if found is None:
-            first, last = getattr(node, "lineno", 1), getattr(node, "end_lineno", 1)
-            found = self._identifiers[key] = frozenset(_IDENTIFIER.findall("\n".join(module.lines[first - 1 : last])))
+            found = self._identifiers[key] = frozenset(_IDENTIFIER.findall(self._source(module, node)))
         return found
+
+    def _source(self, module: Module, node: ast.AST) -> str:
+        return "\n".join(module.lines[getattr(node, "lineno", 1) - 1 : getattr(node, "end_lineno", 1)])
 
     def _name_counts(self, module: Module, name: str, reach: int) -> bool:
         statements = module.bindings.get(name)

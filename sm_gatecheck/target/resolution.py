@@ -92,21 +92,20 @@ def _logs(name: str) -> bool:
 class ResolvingWorld(SglangWorld):
     """The world while resolution runs: the options object is an ordinary object whose attributes change."""
 
-    rules: ResolutionRules
-    outcome: Outcome
-    instance: Instance
-
-    def __init__(self, *args: Any) -> None:
+    def __init__(self, rules: ResolutionRules, *args: Any) -> None:
         super().__init__(*args)
+        self.rules = rules
         self.memory = Replay()
+        self.instance = Instance(None, RESOLVING)
+        self.outcome = Outcome({})
 
-    def start(self, rules: ResolutionRules, instance: Instance, outcome: Outcome) -> None:
-        self.rules, self.instance, self.outcome = rules, instance, outcome
+    def start(self, instance: Instance, outcome: Outcome) -> None:
+        self.instance, self.outcome = instance, outcome
         self.memory.abandon()
         self._options_object = instance
         self.follows = self._concerns
 
-    def _concerns(self, function: FunctionValue, args: tuple[Value, ...]) -> bool:
+    def _concerns(self, frame: Frame, function: FunctionValue, args: tuple[Value, ...]) -> bool:
         return any(arg is self.instance for arg in args) and function.qualname.rsplit(".", 1)[-1] not in self.rules.skipped
 
     def attribute(self, interpreter: Interpreter, receiver: Instance, name: str) -> Value | None:
@@ -214,7 +213,7 @@ class Resolver:
         if cls is None:
             outcome.unfinished = "the options class was not found"
             return outcome
-        self._world.start(self._rules, instance, outcome)
+        self._world.start(instance, outcome)
         interpreter = self._interpreter
         interpreter.steps = 0
         frame = Frame(cls.module, "", interpreter.space.true, recorder=_Listener(outcome))

@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from sm_gatecheck.evaluate.interpreter import Interpreter
-from sm_gatecheck.evaluate.values import Known, OptionValue, Value, from_python
+from sm_gatecheck.evaluate.frames import Frame
+from sm_gatecheck.evaluate.values import FunctionValue, Known, OptionValue, Value, fields_in, fields_of, from_python
 from sm_gatecheck.model.condition import Space
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.target import Devices
@@ -26,6 +27,8 @@ from sm_gatecheck.target.scan import Scan
 from sm_gatecheck.target.world import SglangWorld
 
 RESOLUTION_DEPTH = 24
+FOLLOW_DEPTH = 4
+FOLLOW_LINES = 150
 
 
 class Session:
@@ -67,6 +70,7 @@ class Session:
         }
         environment = Environment(self.space, self.reading.true_words, self.settings, unset=False)
         world = SglangWorld(self.program, self.space, self.reading, self._platform(), environment, symbolic)
+        world.follows = _option_decides
         return Interpreter(self.program, self.space, world)
 
     @cached_property
@@ -84,7 +88,7 @@ class Session:
         """Resolution with variables unset and options at their declared defaults, unless given."""
         environment = Environment(self.space, self.reading.true_words, self.settings, unset=True)
         symbolic: dict[str, Value] = {option.field: OptionValue(option.field, option.field) for option in self.options}
-        world = ResolvingWorld(self.program, self.space, self.reading, self._platform(), environment, symbolic)
+        world = ResolvingWorld(self.resolution_rules, self.program, self.space, self.reading, self._platform(), environment, symbolic)
         interpreter = Interpreter(self.program, self.space, world)
         interpreter.depth_limit = RESOLUTION_DEPTH
         return Resolver(interpreter, world, self.resolution_rules, self.defaults, self.version)
@@ -100,3 +104,10 @@ class Session:
 
     def _platform(self) -> Platform:
         return Platform(self.space, self.devices, load_facts(self.rules), self.cuda)
+
+
+def _option_decides(frame: Frame, function: FunctionValue, args: tuple[Value, ...]) -> bool:
+    """A call that an option decides, or that is given one, is followed into its body: what it does, the option does."""
+    if frame.depth > FOLLOW_DEPTH or (function.node.end_lineno or 0) - function.node.lineno > FOLLOW_LINES:
+        return False
+    return bool(fields_in(frame.pc)) or any(fields_of(arg) for arg in args)

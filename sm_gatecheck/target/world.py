@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from sm_gatecheck.evaluate.classes import ABSTRACT
 from sm_gatecheck.evaluate.values import (
     Choice,
     ClassValue,
@@ -64,8 +65,8 @@ class SglangWorld:
         self.platform = platform
         self.environment = environment
         self.options = options
-        self.relevance = Relevance(program, reading)
-        self.follows: Callable[[FunctionValue, tuple[Value, ...]], bool] = lambda function, args: False
+        self.relevance = Relevance(program, reading, (*platform.facts.values, *platform.facts.calls))
+        self.follows: Callable[[Frame, FunctionValue, tuple[Value, ...]], bool] = lambda frame, function, args: False
         self.on_store: Callable[[Frame, Instance, str, Value, ast.AST], bool] | None = None
         self._options_object: Instance | None = None
         platform.environment = lambda name, default: environment.read(name, "str", default)
@@ -179,7 +180,7 @@ class SglangWorld:
     def stored(self, interpreter: Interpreter, frame: Frame, receiver: Instance, name: str, value: Value, node: ast.AST) -> bool:
         if self.on_store is not None:
             return self.on_store(frame, receiver, name, value, node)
-        return receiver.name == OPTIONS or receiver.escaped
+        return receiver.name in (OPTIONS, ABSTRACT)
 
     def item(self, interpreter: Interpreter, receiver: Value, key: Value) -> Value | None:
         if isinstance(receiver, Instance) and receiver.name == OPTIONS and isinstance(key, Known) and isinstance(key.value, str):
@@ -203,8 +204,8 @@ class SglangWorld:
             return True
         return self.relevance.of(function)
 
-    def follow_effects(self, function: FunctionValue, args: tuple[Value, ...] = ()) -> bool:
-        return self.follows(function, args)
+    def follow_effects(self, frame: Frame, function: FunctionValue, args: tuple[Value, ...]) -> bool:
+        return self.follows(frame, function, args)
 
     def replay(self, frame: Frame, function: FunctionValue, args: tuple[Value, ...], keywords: dict[str, Value]) -> Value | None:
         return None

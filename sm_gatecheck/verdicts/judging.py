@@ -48,7 +48,14 @@ class Trial:
 
     @cached_property
     def behaviours(self) -> list[tuple[Site, int]]:
-        return [(site, active) for site, active in self.sites if site.kind is EffectKind.BEHAVIOUR and active]
+        """The reads that matter somewhere: one site for each, with the SMs on which any of its consequences changes."""
+        reads: dict[tuple[str, int, int], tuple[Site, int]] = {}
+        for site, active in self.sites:
+            if site.kind is EffectKind.BEHAVIOUR and active:
+                place = site.read_at(self.option.field)
+                known = reads.get(place)
+                reads[place] = (site, active) if known is None else (known[0], known[1] | active)
+        return list(reads.values())
 
 
 class Judge:
@@ -217,11 +224,12 @@ class Judge:
 
     @cached_property
     def read_somewhere(self) -> frozenset[str]:
-        """Options whose name stands anywhere but in their declaration: something may read them out of sight."""
+        """Options whose name stands in code outside resolution: something may read them out of sight."""
+        resolution = self.session.resolution_rules.files
         return frozenset(
             option.field
             for option in self.session.options
-            if self.session.mentions.count(option.field) > 1 or self.sites.by_field.get(option.field)
+            if any(not path.startswith(resolution) for path, _ in self.session.mentions.mentioning([option.field]))
         )
 
     def _everywhere(self, replaced: dict[int, list[Effect]]) -> bool:

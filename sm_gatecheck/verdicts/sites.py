@@ -15,10 +15,7 @@ from typing import Any
 from sm_gatecheck.evaluate.frames import Event, Guard
 from sm_gatecheck.evaluate.values import (
     Choice,
-    ClassValue,
     EnumMember,
-    FunctionValue,
-    BoundMethod,
     Instance,
     Opaque,
     OptionValue,
@@ -59,6 +56,16 @@ class Site:
     @property
     def line(self) -> int:
         return getattr(self.node, "lineno", 1)
+
+    def read_at(self, name: str) -> tuple[str, int, int]:
+        """Where the option is read for this site: the innermost test that asks for it, else the place itself.
+
+        Both branches of one test, and what follows an early return, are one read: it works where any of them changes.
+        """
+        for guard in reversed(self.guards):
+            if name in fields_in(guard.condition):
+                return guard.module.path, getattr(guard.node, "lineno", 0), getattr(guard.node, "col_offset", 0)
+        return self.module.path, self.line, getattr(self.node, "col_offset", 0)
 
 
 @dataclass
@@ -166,9 +173,6 @@ def _event_site(session: Session, summary: Summary, event: Event, phase: Phase) 
     values = event.values + tuple(value for _, value in event.keywords)
     if kind in (EffectKind.RAISES, EffectKind.WARNS):
         values = ()
-    if kind is EffectKind.BEHAVIOUR and event.kind == "call" and _in_tree(event):
-        # The callee is analysed in its own right, with what it is given.
-        values = ()
     bearing = fields_in(event.condition)
     for value in values:
         bearing |= fields_of(value)
@@ -177,16 +181,14 @@ def _event_site(session: Session, summary: Summary, event: Event, phase: Phase) 
     return Site(kind, phase, what, event.module, event.node, event.condition, values, bearing, event.guards, summary, option)
 
 
-def _in_tree(event: Event) -> bool:
-    target = event.target
-    if isinstance(target, BoundMethod):
-        target = target.function
-    return isinstance(target, (FunctionValue, ClassValue))
-
-
 def _classify(session: Session, event: Event) -> tuple[EffectKind | None, str, str | None]:
     if event.kind in ("raise", "assert", "key_error"):
         return (None if event.caught else EffectKind.RAISES), event.name, None
+    if event.kind == "local":
+        return EffectKind.BEHAVIOUR, event.name, None
+    if event.followed:
+        # The callee was run with what it is given: what it does stands for it.
+        return None, event.name, None
     if event.kind == "environment":
         return EffectKind.SETS_ENV, event.name, None
     if event.kind == "store":

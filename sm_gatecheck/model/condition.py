@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 SIZE_LIMIT = 60
@@ -48,7 +49,7 @@ class Atom:
 class Condition:
     """A node of a diagram; build them through ``Space`` and combine them with ``&``, ``|``, ``~``."""
 
-    __slots__ = ("_exists", "_fields", "_forall", "_size", "atom", "bits", "children", "otherwise", "space")
+    __slots__ = ("_digest", "_exists", "_fields", "_forall", "_size", "atom", "bits", "children", "otherwise", "space")
 
     def __init__(
         self, space: Space, atom: Atom | None, children: tuple[tuple[Hashable, Condition], ...], otherwise: Condition | None, bits: int
@@ -62,6 +63,7 @@ class Condition:
         self._forall: int | None = None
         self._size: int | None = None
         self._fields: frozenset[str] | None = None
+        self._digest: str | None = None
 
     def __and__(self, other: Condition) -> Condition:
         return self.space.both(self, other)
@@ -118,6 +120,15 @@ class Condition:
         if self._size is None:
             self._size = sum(1 for _ in self.nodes())
         return self._size
+
+    @property
+    def digest(self) -> str:
+        """A short name of the formula, the same in every process."""
+        if self._digest is None:
+            parts = [str(self.bits) if self.atom is None else f"{self.atom.key}?{self._else().digest}"]
+            parts += [f"{value!r}:{child.digest}" for value, child in self.children]
+            self._digest = blake2b("|".join(parts).encode(), digest_size=8).hexdigest()
+        return self._digest
 
     def nodes(self) -> Iterator[Condition]:
         seen: set[int] = set()
@@ -183,7 +194,6 @@ class Space:
         self._projected: dict[tuple[int, int], Condition] = {}
         self.true = self.targets(self.all_bits)
         self.false = self.targets(0)
-        self._widened: dict[int, int] = {}
 
     def members(self, bits: int) -> tuple[int, ...]:
         return tuple(sm for index, sm in enumerate(self.sms) if bits >> index & 1)
@@ -299,7 +309,7 @@ class Space:
     def substitute(self, a: Condition, field: str, value: Any) -> Condition:
         if a.atom is None:
             return a
-        key = (id(a), field, (type(value).__name__, value))
+        key = (id(a), field, _typed(value))
         found = self._restricted.get(key)
         if found is None:
             atom = a.atom
@@ -360,8 +370,7 @@ class Space:
         certain, possible = ~self.forget(~a, _asks_option), self.forget(a, _asks_option)
         if certain.size + possible.size > SIZE_LIMIT:
             certain, possible = self.targets(a.forall), self.targets(a.exists)
-        number = self._widened.setdefault(id(a), len(self._widened) + 1)
-        return certain | (possible & self.free(f"9~{number}", "several conditions", a.fields_and_taints()))
+        return certain | (possible & self.free(f"9~{a.digest}", "several conditions", a.fields_and_taints()))
 
 
 def _asks_option(atom: Atom) -> bool:
@@ -369,9 +378,19 @@ def _asks_option(atom: Atom) -> bool:
 
 
 def _answer(atom: Atom, value: Any) -> Hashable:
+    """Which branch of ``atom`` a value of its option takes; a test that fails on the value does not hold."""
     if atom.test is None:
-        return (type(value).__name__, value)
+        return _typed(value)
     try:
         return bool(atom.test(value))
-    except TypeError:
+    except Exception:  # the analysed comparison would have raised whatever this is
         return False
+
+
+def _typed(value: Any) -> Hashable:
+    """A value with its type, so that 1 and True are two; a list or dict by its text, since only equality is asked of it."""
+    try:
+        hash(value)
+    except TypeError:
+        return (type(value).__name__, repr(value))
+    return (type(value).__name__, value)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-SIZE_LIMIT = 60
+SIZE_LIMIT = 40
 
 
 class AnyValue:
@@ -185,6 +185,8 @@ class Space:
     def __init__(self, sms: tuple[int, ...]) -> None:
         self.sms = sms
         self.all_bits = (1 << len(sms)) - 1
+        self.texts: dict[int, str] = {}
+        """Conditions that were put into words, by identity: reports ask for the same ones over and over."""
         self._leaves: dict[int, Condition] = {}
         self._nodes: dict[tuple[Any, ...], Condition] = {}
         self._and: dict[tuple[int, int], Condition] = {}
@@ -227,7 +229,10 @@ class Space:
         return self.node(Atom(f"1:{field}:{text}", text, field, test), ((True, self.true),), self.false)
 
     def node(self, atom: Atom, children: tuple[tuple[Hashable, Condition], ...], otherwise: Condition) -> Condition:
-        kept = tuple(sorted(((v, c) for v, c in children if c is not otherwise), key=lambda item: repr(item[0])))
+        if len(children) == 1:
+            kept = () if children[0][1] is otherwise else children
+        else:
+            kept = tuple(sorted(((v, c) for v, c in children if c is not otherwise), key=_by_value))
         if not kept:
             return otherwise
         key = (atom.key, tuple((value, id(child)) for value, child in kept), id(otherwise))
@@ -375,6 +380,10 @@ class Space:
 
 def _asks_option(atom: Atom) -> bool:
     return atom.field is not None
+
+
+def _by_value(child: tuple[Hashable, Condition]) -> str:
+    return repr(child[0])
 
 
 def _answer(atom: Atom, value: Any) -> Hashable:

@@ -21,6 +21,13 @@ def words(condition: Condition) -> str | None:
         return None
     if condition.is_false:
         return "never"
+    texts = condition.space.texts
+    if id(condition) not in texts:
+        texts[id(condition)] = _worded(condition)
+    return texts[id(condition)]
+
+
+def _worded(condition: Condition) -> str:
     shown: list[str] = []
     covered = condition.space.false
     for cube in _cubes(condition):

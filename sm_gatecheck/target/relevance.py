@@ -12,19 +12,20 @@ from collections.abc import Iterable
 
 from sm_gatecheck.evaluate.values import ClassValue, FunctionValue
 from sm_gatecheck.program.modules import Module, Program, imported_name
-from sm_gatecheck.target.reading import Reading
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w{2,}")
+_STORE = re.compile(r"\bself\.(\w+)[ \t]*(?::[^=\n]+)?=(?!=)[ \t]*(.+)")
 REACH = 5
 
 
 class Relevance:
     """Remembers the answer for each definition."""
 
-    def __init__(self, program: Program, reading: Reading, facts: Iterable[str]) -> None:
+    def __init__(self, program: Program, roots: Iterable[str], facts: Iterable[str]) -> None:
         self._program = program
         self._facts = re.compile("|".join(rf"\b{re.escape(fact)}\b" for fact in sorted(facts)))
-        self._roots = frozenset(reading.device_roots + reading.option_roots + reading.environment_roots + reading.platform_roots)
+        self._roots = frozenset(roots)
+        self._attributes: dict[int, dict[str, list[frozenset[str]]]] = {}
         self._answers: dict[tuple[str, int], bool] = {}
         self._identifiers: dict[tuple[str, int], frozenset[str]] = {}
 
@@ -78,8 +79,23 @@ class Relevance:
         return False
 
     def _member_counts(self, owner: ClassValue, identifiers: frozenset[str], node: ast.AST, reach: int) -> bool:
+        attributes = self._stored(owner)
+        for attribute in sorted(identifiers & attributes.keys()):
+            for stored in attributes[attribute]:
+                if not self._roots.isdisjoint(stored) or any(self._name_counts(owner.module, name, reach) for name in sorted(stored)):
+                    return True
         for member in owner.node.body:
             if isinstance(member, (ast.FunctionDef, ast.AsyncFunctionDef)) and member is not node and member.name in identifiers:
                 if self._counts(owner.module, member, owner, reach):
                     return True
         return False
+
+    def _stored(self, owner: ClassValue) -> dict[str, list[frozenset[str]]]:
+        """The identifiers of what a class body stores in each of its attributes, line by line."""
+        key = id(owner.node)
+        found = self._attributes.get(key)
+        if found is None:
+            found = self._attributes[key] = {}
+            for match in _STORE.finditer(self._source(owner.module, owner.node)):
+                found.setdefault(match.group(1), []).append(frozenset(_IDENTIFIER.findall(match.group(2))))
+        return found

@@ -27,7 +27,7 @@ from sm_gatecheck.target.scan import Scan
 from sm_gatecheck.target.world import SglangWorld
 
 RESOLUTION_DEPTH = 24
-FOLLOW_DEPTH = 4
+FOLLOW_DEPTH = 3
 FOLLOW_LINES = 150
 
 
@@ -70,7 +70,14 @@ class Session:
         }
         environment = Environment(self.space, self.reading.true_words, self.settings, unset=False)
         world = SglangWorld(self.program, self.space, self.reading, self._platform(), environment, symbolic)
-        world.follows = _option_decides
+
+        def option_decides(frame: Frame, function: FunctionValue, args: tuple[Value, ...]) -> bool:
+            """A call that an option decides, or that is given one, is followed where its body asks for the target."""
+            if frame.depth > FOLLOW_DEPTH or (function.node.end_lineno or 0) - function.node.lineno > FOLLOW_LINES:
+                return False
+            return (bool(fields_in(frame.pc)) or any(fields_of(arg) for arg in args)) and world.asks_device.of(function)
+
+        world.follows = option_decides
         return Interpreter(self.program, self.space, world)
 
     @cached_property
@@ -104,10 +111,3 @@ class Session:
 
     def _platform(self) -> Platform:
         return Platform(self.space, self.devices, load_facts(self.rules), self.cuda)
-
-
-def _option_decides(frame: Frame, function: FunctionValue, args: tuple[Value, ...]) -> bool:
-    """A call that an option decides, or that is given one, is followed into its body: what it does, the option does."""
-    if frame.depth > FOLLOW_DEPTH or (function.node.end_lineno or 0) - function.node.lineno > FOLLOW_LINES:
-        return False
-    return bool(fields_in(frame.pc)) or any(fields_of(arg) for arg in args)

@@ -65,7 +65,10 @@ class SglangWorld:
         self.platform = platform
         self.environment = environment
         self.options = options
-        self.relevance = Relevance(program, reading, (*platform.facts.values, *platform.facts.calls))
+        facts = (*platform.facts.values, *platform.facts.calls)
+        roots = reading.device_roots + reading.option_roots + reading.environment_roots + reading.platform_roots
+        self.relevance = Relevance(program, roots, facts)
+        self.asks_device = Relevance(program, reading.device_roots, [fact for fact in facts if fact.rsplit(".", 1)[-1] in reading.device_roots])
         self.follows: Callable[[Frame, FunctionValue, tuple[Value, ...]], bool] = lambda frame, function, args: False
         self.on_store: Callable[[Frame, Instance, str, Value, ast.AST], bool] | None = None
         self._options_object: Instance | None = None

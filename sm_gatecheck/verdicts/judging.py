@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from sm_gatecheck.evaluate.values import from_python
+from sm_gatecheck.evaluate.values import Value, from_python
 from sm_gatecheck.model.condition import ANY, Condition
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.verdict import Effect, EffectKind, Judgement, Phase, Verdict
@@ -86,8 +86,14 @@ class Judge:
         if outcome.unfinished:
             trial.unknown = (outcome.unfinished,)
         self._compare_events(trial, outcome)
+        baseline = self.baseline.fields
+        changed = [
+            (name, value)
+            for name, value in outcome.fields.items()
+            if name == trial.option.field or (name in self.session.options.by_field and baseline.get(name) != value)
+        ]
         for index in range(len(self.session.devices)):
-            self._compare_fields(trial, outcome, 1 << index)
+            self._compare_fields(trial, outcome, changed, 1 << index)
 
     def _compare_events(self, trial: Trial, outcome: Outcome) -> None:
         before, after = conditions_by_place(self.baseline.events), conditions_by_place(outcome.events)
@@ -126,12 +132,12 @@ class Judge:
             return Effect(EffectKind.WARNS, Phase.RESOLUTION, f"{event.name}(…)", event.module.path, line)
         return None
 
-    def _compare_fields(self, trial: Trial, outcome: Outcome, bits: int) -> None:
-        for name, value in outcome.fields.items():
+    def _compare_fields(self, trial: Trial, outcome: Outcome, changed: list[tuple[str, Value]], bits: int) -> None:
+        for name, value in changed:
             baseline = self.baseline.fields.get(name)
             if name == trial.option.field:
                 self._compare_own(trial, outcome, value, bits)
-            elif baseline is not value and name in self.session.options.by_field:
+            else:
                 after = values_on(self.space, value, bits)
                 before = {} if baseline is None else values_on(self.space, baseline, bits)
                 if differs(after, before):
@@ -207,8 +213,14 @@ class Judge:
     def _dead(self, trial: Trial, bits: int) -> Verdict:
         if trial.unknown:
             return Verdict.UNKNOWN
-        costs = any(effect.kind not in (EffectKind.WARNS, EffectKind.BEHAVIOUR) for effect in self.effects(trial, bits))
-        return Verdict.NOOP_WITH_SIDE_EFFECTS if costs else Verdict.NOOP
+        return Verdict.NOOP_WITH_SIDE_EFFECTS if self._costs(trial, bits) else Verdict.NOOP
+
+    def _costs(self, trial: Trial, bits: int) -> bool:
+        """Whether anything but a warning is left of the value on this SM."""
+        if trial.sets.get(bits) or any(found.condition.exists & bits for found in (*trial.raised, *trial.environment)):
+            return True
+        free = (EffectKind.WARNS, EffectKind.BEHAVIOUR)
+        return any(active & bits and site.kind not in free and not self._remaining(site, trial, bits).is_false for site, active in trial.sites)
 
     def _without_behaviour(self, trial: Trial, bits: int) -> Verdict:
         """An option that only resolution reads is for what resolution does because of it; one that nothing reads does nothing."""

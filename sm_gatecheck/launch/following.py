@@ -1,0 +1,91 @@
+"""A job followed under each of its open conditions, the same invocation brought together over all runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from sm_gatecheck.launch.choices import MAX_RUNS, Branching, Choices, Key, described
+from sm_gatecheck.launch.files import Companions
+from sm_gatecheck.launch.job import Invocation, Job, Outcome, Variant
+from sm_gatecheck.launch.model import Problem
+from sm_gatecheck.launch.rules import LaunchRules
+from sm_gatecheck.launch.shell.interpreter import Following
+from sm_gatecheck.launch.shell.scope import Scope
+from sm_gatecheck.launch.unwrap import Server, Surroundings, image_entry
+from sm_gatecheck.launch.versions import image_version
+
+
+@dataclass
+class _Seen:
+    """An invocation, the run in which it was met first, and how it happens there."""
+
+    fixed: Mapping[Key, int]
+    invocation: Invocation
+    variants: list[Variant]
+
+
+def follow(job: Job, rules: LaunchRules, companions: Companions, inherited: Mapping[str, str]) -> Iterator[Outcome]:
+    """Every start of a server in a job, in the order in which it is written."""
+    branchings: dict[Key, Branching] = {}
+    seen: dict[Key, _Seen] = {}
+    runs: list[tuple[dict[Key, int], dict[Key, Invocation]]] = [({}, {})]
+    first_met: set[Key] = set()
+    is_cut = False
+    done = 0
+    while runs:
+        fixed, parent = runs.pop(0)
+        if done >= MAX_RUNS:
+            is_cut = True
+            break
+        done += 1
+        met, found = _run(job, Choices(fixed), rules, companions, inherited)
+        branchings.update(met)
+        for key, invocation in found.items():
+            first = seen.get(key)
+            if first is None:
+                seen[key] = _Seen(fixed, invocation, [])
+            elif fixed:
+                extra = {condition: branch for condition, branch in fixed.items() if first.fixed.get(condition) != branch}
+                last = next(reversed(fixed))
+                against = parent.get(key, first.invocation)
+                first.variants.append(Variant(described(extra, branchings), invocation, against, branchings[last].has_default))
+        for condition, branching in met.items():
+            # Conditions are tried one at a time; together only where one stands inside another, and so was not met before.
+            if condition not in first_met:
+                first_met.add(condition)
+                runs.extend(({**fixed, condition: branch}, found) for branch in range(len(branching.needs)))
+    for entry in seen.values():
+        invocation = entry.invocation
+        if is_cut:
+            note = Problem("limit", f"more than {MAX_RUNS} ways through this file: some conditions were not followed", invocation.extent.span)
+            invocation = replace(invocation, problems=(*invocation.problems, note))
+        yield Outcome(invocation, tuple(entry.variants))
+
+
+def _run(
+    job: Job, choices: Choices, rules: LaunchRules, companions: Companions, inherited: Mapping[str, str]
+) -> tuple[dict[Key, Branching], dict[Key, Invocation]]:
+    mention = image_version(job.image, rules)
+    around = Surroundings(
+        environment=job.environment,
+        shell=job.environment,
+        image=job.image,
+        name=job.name,
+        notes=job.notes,
+        versions=(*((mention,) if mention is not None else ()), *job.versions),
+        directory=job.directory,
+        is_container=job.image is not None,
+    )
+    following = Following(rules, companions, choices, problems=list(job.problems))
+    scope = Scope(inherited=inherited).with_environment(job.environment)
+    if job.script is not None:
+        following.script(job.script, scope, around, job.directory)
+    else:
+        following.command(job.words, scope, around)
+        if not following.invocations and job.image is not None and job.words:
+            server = image_entry(job.words, job.image, job.words[0].extent, around, rules)
+            if isinstance(server, Server):
+                following.started(server)
+    found = {invocation.key: replace(invocation, files=job.files) for invocation in following.invocations}
+    return choices.met, found

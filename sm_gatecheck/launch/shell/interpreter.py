@@ -1,0 +1,653 @@
+"""Statements in the order in which a shell would run them; what they start is noted, nothing is started."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from tree_sitter import Node
+
+from sm_gatecheck.launch.choices import Choices
+from sm_gatecheck.launch.files import Companions
+from sm_gatecheck.launch.job import Invocation, Setting
+from sm_gatecheck.launch.located import Located, Word, join, substitute
+from sm_gatecheck.launch.model import Problem, VersionMention
+from sm_gatecheck.launch.rules import LaunchRules
+from sm_gatecheck.launch.shell.conditions import decide, pattern_decides
+from sm_gatecheck.launch.shell.expansion import Expander
+from sm_gatecheck.launch.shell.scope import Scope, Variable
+from sm_gatecheck.launch.shell.syntax import Script, first_error
+from sm_gatecheck.launch.unwrap import Nested, Server, Surroundings, unwrap
+from sm_gatecheck.launch.versions import versions_in
+
+MAX_STATEMENTS = 20_000
+MAX_DEPTH = 60
+MAX_ROUNDS = 32
+MAX_INVOCATIONS = 256
+_LIST_ENDS = frozenset({"&", ";", "\n"})
+_SKIPPED = frozenset({"comment", "heredoc_body", "heredoc_start", "heredoc_end"})
+
+
+class _Ended(Exception):
+    """``exit``, ``return``, or the end of what is followed."""
+
+    def __init__(self, is_return: bool = False) -> None:
+        self.is_return = is_return
+
+
+@dataclass
+class Following:
+    """One run through a file's scripts: what it is given, and what it found."""
+
+    rules: LaunchRules
+    companions: Companions
+    choices: Choices
+    invocations: list[Invocation] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    versions: list[VersionMention] = field(default_factory=list)
+    path: list[str] = field(default_factory=list)
+    calls: list[Any] = field(default_factory=list)
+    statements: int = 0
+
+    def script(self, text: Located, scope: Scope, around: Surroundings, directory: Path | None, depth: int = 0) -> None:
+        """Follow a whole script; then the functions that it defines and never calls."""
+        if depth > MAX_DEPTH:
+            return
+        run = _Run(self, Script(text), scope, around, directory, depth)
+        self._note_errors(run.script)
+        try:
+            run.block(run.script.root.children)
+        except _Ended:
+            pass
+        run.uncalled_functions()
+
+    def _note_errors(self, script: Script) -> None:
+        """A part that does not parse, in a script that starts a server, may hide some of it."""
+        if script.root.has_error and self.rules.entry_mention.search(script.text.text):
+            place = script.locate(first_error(script.root)).extent
+            problem = Problem("syntax", "this part of the script could not be understood", place.span) if place is not None else None
+            if problem is not None and problem not in self.problems:
+                self.problems.append(problem)
+
+    def command(self, words: Sequence[Word], scope: Scope, around: Surroundings, depth: int = 0) -> None:
+        """Look into one command."""
+        self.versions.extend(versions_in(words, self.rules))
+        found = unwrap(words, around, self.rules, self.companions)
+        if isinstance(found, Server):
+            self.started(found)
+        elif isinstance(found, Nested):
+            inner = Scope(positional=found.positional, inherited={} if found.surroundings.is_container else scope.inherited)
+            inner.with_environment(found.surroundings.environment)
+            self.script(found.script, inner, found.surroundings, found.directory, depth + 1)
+
+    def started(self, server: Server) -> None:
+        if len(self.invocations) >= MAX_INVOCATIONS:
+            raise _Ended
+        around = server.surroundings
+        place = server.extent
+        count = sum(1 for known in self.invocations if known.key[:2] == (place, tuple(self.calls)))
+        self.invocations.append(
+            Invocation(
+                key=(place, tuple(self.calls), count),
+                entry=server.entry,
+                extent=place,
+                words=server.words,
+                environment=around.environment,
+                image=around.image,
+                name=around.name,
+                when=tuple(self.path),
+                notes=tuple(dict.fromkeys((*around.notes, *self.notes))),
+                problems=tuple(self.problems),
+                versions=(*around.versions, *self.versions),
+                directory=around.directory,
+            )
+        )
+
+
+@dataclass
+class _Run:
+    following: Following
+    script: Script
+    scope: Scope
+    around: Surroundings
+    directory: Path | None
+    depth: int
+    called: set[str] = field(default_factory=set)
+
+    @property
+    def expander(self) -> Expander:
+        return Expander(self.script, self.scope, str(self.directory) if self.directory is not None else None)
+
+    # -- statements ------------------------------------------------------------------------------------------------------
+
+    def block(self, nodes: Sequence[Node]) -> None:
+        for node in nodes:
+            self.statement(node)
+
+    def statement(self, node: Node) -> None:
+        self.following.statements += 1
+        if self.following.statements > MAX_STATEMENTS:
+            raise _Ended
+        if not node.is_named or node.type in _SKIPPED:
+            return
+        self.depth += 1
+        try:
+            if self.depth <= MAX_DEPTH:
+                getattr(self, f"_{node.type}", self._other)(node)
+        finally:
+            self.depth -= 1
+
+    def _other(self, node: Node) -> None:
+        """A statement without a rule of its own (a group, a part that does not parse): what is in it."""
+        self.block(node.children)
+
+    def _test_command(self, node: Node) -> None:
+        pass
+
+    def _command(self, node: Node) -> None:
+        self._simple(node, {})
+
+    def _redirected_statement(self, node: Node) -> None:
+        body = node.child_by_field_name("body")
+        if body is None:
+            return
+        text = self._input(node)
+        if text is not None and body.type == "command" and self._takes_script(body):
+            self._nested(text, self.around, None)
+            return
+        self.statement(body)
+
+    def _input(self, node: Node) -> Located | None:
+        """The text of a heredoc or a here-string, variables put in unless it is quoted."""
+        for redirect in node.children_by_field_name("redirect"):
+            if redirect.type == "herestring_redirect" and redirect.named_children:
+                return self.expander.text(redirect.named_children[-1])
+            if redirect.type != "heredoc_redirect":
+                continue
+            body = next((child for child in redirect.children if child.type == "heredoc_body"), None)
+            start = next((child for child in redirect.children if child.type == "heredoc_start"), None)
+            if body is None or start is None:
+                return None
+            if self.script.source(start)[:1] in ("'", '"', "\\"):
+                return self.script.locate(body)
+            return self._heredoc(body)
+        return None
+
+    def _heredoc(self, body: Node) -> Located:
+        parts: list[Located] = []
+        position = body.start_byte
+        for child in body.children:
+            if child.type in ("simple_expansion", "expansion", "command_substitution"):
+                parts.append(self.script.part(position, child.start_byte))
+                parts.append(self.expander.text(child))
+                position = child.end_byte
+        parts.append(self.script.part(position, body.end_byte))
+        return join(parts)
+
+    def _takes_script(self, node: Node) -> bool:
+        """Whether a command reads a script from its input: a shell, or something that hands it to one."""
+        words = self._words(node)
+        heads = {word.text.rsplit("/", 1)[-1] for word in words}
+        return bool(heads & (self.following.rules.shells | self.following.rules.script_readers))
+
+    def _pipeline(self, node: Node) -> None:
+        """Each part in a shell of its own."""
+        for child in node.named_children:
+            self._apart(child)
+
+    def _subshell(self, node: Node) -> None:
+        saved = self.scope
+        self.scope = saved.copy()
+        try:
+            self.block(node.children)
+        except _Ended:
+            pass
+        finally:
+            self.scope = saved
+
+    def _apart(self, node: Node) -> None:
+        saved = self.scope
+        self.scope = saved.copy()
+        try:
+            self.statement(node)
+        finally:
+            self.scope = saved
+
+    def _list(self, node: Node) -> None:
+        """``a && b``, ``a || b``. A test decides like an ``if``; any other first command is taken to succeed."""
+        children = node.children
+        if len(children) != 3:
+            self.block(children)
+            return
+        left, sign, right = children[0], children[1].type, children[2]
+        if not self._is_test(left):
+            self.statement(left)
+            if sign == "&&":
+                self.statement(right)
+            else:
+                self._branch((node.start_byte, node.end_byte), [(f"{self._shown(left)} fails", [right])], None, [None])
+            return
+        met = decide(left, self.expander)
+        need = self._shown(left) if sign == "&&" else f"not {self._shown(left)}"
+        met = met if sign == "&&" or met is None else not met
+        self._branch((node.start_byte, node.end_byte), [(need, [right])], None, [met])
+
+    def _is_test(self, node: Node) -> bool:
+        if node.type == "test_command":
+            return True
+        if node.type == "negated_command":
+            return bool(node.named_children) and self._is_test(node.named_children[-1])
+        if node.type == "list":
+            return all(self._is_test(child) for child in node.named_children)
+        if node.type == "compound_statement":
+            return self.script.source(node).startswith("((")
+        if node.type == "pipeline":
+            return bool(node.named_children) and self._is_test(node.named_children[-1])
+        if node.type in ("command", "redirected_statement"):
+            return self.script.source(node).split(" ")[0] in self.following.rules.tests
+        return False
+
+    def _shown(self, node: Node) -> str:
+        source = self.script.source(node)
+        return source if len(source) <= 160 else source[:159] + "…"
+
+    # -- branches --------------------------------------------------------------------------------------------------------
+
+    def _branch(
+        self, key: tuple[int, int], branches: Sequence[tuple[str, Sequence[Node]]], default: Sequence[Node] | None, met: Sequence[bool | None]
+    ) -> None:
+        """Run the branch whose condition is met; where that is open, the one that this run is about, else the default."""
+        possible: list[int] = []
+        for index, decision in enumerate(met):
+            if decision is True and not possible:
+                self.block(branches[index][1])
+                return
+            if decision is not False:
+                possible.append(index)
+            if decision is True:
+                default, possible = branches[index][1], possible[:-1]
+                break
+        if not possible:
+            self.block(default or ())
+            return
+        needs = [branches[index][0] for index in possible]
+        place = self.script.part(*key).extent
+        choice = self.following.choices.choose((place, "branch"), needs, bool(default))
+        path = self.following.path
+        length = len(path)
+        if choice is not None and choice < len(possible):
+            path.append(needs[choice])
+            self.block(branches[possible[choice]][1])
+        elif default:
+            path.append("not (" + " or ".join(needs) + ")")
+            self.block(default)
+        del path[length:]
+
+    def _if_statement(self, node: Node) -> None:
+        branches: list[tuple[str, Sequence[Node]]] = []
+        met: list[bool | None] = []
+        default: Sequence[Node] | None = None
+        for clause in [node, *(child for child in node.children if child.type in ("elif_clause", "else_clause"))]:
+            if clause.type == "else_clause":
+                default = clause.children[1:]
+                continue
+            condition, body = _clause(clause)
+            tests = [child for child in condition if child.is_named and child.type != "comment"]
+            for test in tests[:-1]:
+                self.statement(test)
+            test = tests[-1] if tests else None
+            branches.append((self._shown(test) if test is not None else "", body))
+            met.append(decide(test, self.expander) if test is not None else None)
+        self._branch((node.start_byte, node.end_byte), branches, default, met)
+
+    def _case_statement(self, node: Node) -> None:
+        value_node = node.child_by_field_name("value")
+        if value_node is None:
+            return
+        value = self.expander.text(value_node)
+        branches: list[tuple[str, Sequence[Node]]] = []
+        met: list[bool | None] = []
+        default: Sequence[Node] | None = None
+        for item in (child for child in node.children if child.type == "case_item"):
+            patterns = item.children_by_field_name("value")
+            texts = [self.script.source(pattern) for pattern in patterns]
+            starts = [index for index, child in enumerate(item.children) if child.type == ")"]
+            body = item.children[starts[0] + 1 :] if starts else []
+            if "*" in texts:
+                default = body
+                continue
+            branches.append((f"{self._shown(value_node)} is {' or '.join(texts)}", body))
+            met.append(pattern_decides(value, [word for pattern in patterns for word in self.expander.words(pattern)]))
+        self._branch((node.start_byte, node.end_byte), branches, default, met)
+
+    # -- loops -----------------------------------------------------------------------------------------------------------
+
+    def _for_statement(self, node: Node) -> None:
+        variable, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
+        if variable is None or body is None:
+            return
+        name = self.script.source(variable)
+        words = [word for value in node.children_by_field_name("value") for word in self.expander.words(value)]
+        if not words or any(word.starts_unresolved for word in words) or len(words) > MAX_ROUNDS:
+            self._round(name, None, variable, body)
+            return
+        for number, word in enumerate(words):
+            self.following.calls.append((node.start_byte, number))
+            self._round(name, word, variable, body)
+            self.following.calls.pop()
+
+    def _round(self, name: str, word: Word | None, variable: Node, body: Node) -> None:
+        place = self.script.locate(variable).extent
+        if word is None:
+            self.scope.variables.pop(name, None)
+        else:
+            self.scope.set(name, Variable(value=word.value, place=place))
+        self.block(body.children)
+
+    def _c_style_for_statement(self, node: Node) -> None:
+        for child in node.children:
+            if child.type in ("do_group", "compound_statement"):
+                self.block(child.children)
+
+    def _while_statement(self, node: Node) -> None:
+        """A loop's body once: what restarts a server starts it with the same words."""
+        body = node.child_by_field_name("body")
+        if body is not None:
+            self.block(body.children)
+
+    _until_statement = _while_statement
+
+    # -- functions -------------------------------------------------------------------------------------------------------
+
+    def _function_definition(self, node: Node) -> None:
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        if name is not None and body is not None:
+            self.scope.functions[self.script.source(name)] = (self.script, body)
+
+    def _call(self, name: str, words: Sequence[Word]) -> None:
+        self.called.add(name)
+        script, body = self.scope.functions[name]
+        if any(call == ("function", name) for call in self.following.calls) or self.depth + 2 > MAX_DEPTH:
+            return
+        saved, saved_script = self.scope.positional, self.script
+        place = words[0].extent
+        self.scope.positional, self.script = tuple(words[1:]), script
+        self.following.calls.extend((("function", name), place))
+        try:
+            self.block(body.children)
+        except _Ended as ended:
+            if not ended.is_return:
+                raise
+        finally:
+            del self.following.calls[-2:]
+            self.scope.positional, self.script = saved, saved_script
+
+    def uncalled_functions(self) -> None:
+        """What a script defines for others to call, or for a word that is not known to choose."""
+        for name in [name for name in self.scope.functions if name not in self.called]:
+            if name not in self.scope.functions or name in self.called:
+                continue
+            script, body = self.scope.functions[name]
+            if self.following.rules.entry_mention.search(script.locate(body).text) is None and script is self.script:
+                continue
+            self.following.path.append(f"{name} is called")
+            saved = self.scope
+            self.scope = saved.copy()
+            self.scope.positional = None
+            self.script = script
+            try:
+                self.called.add(name)
+                self.block(body.children)
+            except _Ended:
+                pass
+            finally:
+                self.scope = saved
+                self.following.path.pop()
+
+    # -- assignments -----------------------------------------------------------------------------------------------------
+
+    def _variable_assignment(self, node: Node) -> None:
+        self._assign(node, is_exported=False)
+
+    def _variable_assignments(self, node: Node) -> None:
+        self.block(node.children)
+
+    def _assign(self, node: Node, is_exported: bool) -> None:
+        name_node, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name_node is None:
+            return
+        appends = any(child.type == "+=" for child in node.children)
+        if name_node.type == "subscript":
+            self._assign_element(name_node, value)
+            return
+        name = self.script.source(name_node)
+        place = self.script.locate(name_node).extent
+        earlier = self.scope.get(name)
+        if value is not None and value.type == "array":
+            words = self.expander.array(value)
+            if appends and earlier is not None:
+                words = (*(earlier.array or ((Word(earlier.value),) if earlier.value is not None and earlier.value.runs else ())), *words)
+            elif appends:
+                words = (*self._unknown_before(name, name_node), *words)
+            self.scope.set(name, Variable(array=words, place=place, is_exported=is_exported))
+            return
+        text = self.expander.value(value, place)
+        if appends:
+            if earlier is not None and earlier.array is not None:
+                self.scope.set(name, Variable(array=(*earlier.array, Word(text)), place=place, is_exported=is_exported))
+                return
+            before = earlier.value if earlier is not None else join(word.value for word in self._unknown_before(name, name_node))
+            text = (before or Located()) + text
+        self.scope.set(name, Variable(value=text, place=place, is_exported=is_exported))
+
+    def _unknown_before(self, name: str, node: Node) -> tuple[Word, ...]:
+        """What an appended variable held that the script never set: nothing, or what the machine has."""
+        inherited = self.scope.inherited.get(name)
+        return () if not inherited else (Word(substitute(inherited, self.script.locate(node))),)
+
+    def _assign_element(self, subscript: Node, value: Node | None) -> None:
+        name = self.script.source(subscript.named_children[0]) if subscript.named_children else ""
+        earlier = self.scope.get(name)
+        if earlier is None or earlier.array is None or value is None:
+            return
+        text = self.expander.value(value, self.script.locate(subscript).extent)
+        index = self.script.source(subscript.named_children[-1])
+        words = list(earlier.array)
+        if index.isdigit() and int(index) < len(words):
+            words[int(index)] = Word(text)
+        else:
+            words.append(Word(text))
+        self.scope.set(name, replace(earlier, array=tuple(words)))
+
+    def _declaration_command(self, node: Node) -> None:
+        words = [self.script.source(child) for child in node.children]
+        is_exported = words[0] == "export" or any(word.startswith("-") and "x" in word for word in words[1:])
+        if any(word.startswith("-") and "n" in word for word in words[1:]) and words[0] == "export":
+            return
+        for child in node.children[1:]:
+            if child.type == "variable_assignment":
+                self._assign(child, is_exported)
+            elif child.type == "variable_name" and is_exported:
+                self.scope.export(self.script.source(child))
+            elif child.type in ("word", "concatenation", "string") and is_exported:
+                for word in self.expander.words(child):
+                    self._export_word(word)
+
+    def _export_word(self, word: Word) -> None:
+        name, separator, _ = word.text.partition("=")
+        if separator and name.isidentifier():
+            self.scope.set(name, Variable(value=word.value.part(len(name) + 1), place=word.value.part(0, len(name)).extent, is_exported=True))
+
+    def _unset_command(self, node: Node) -> None:
+        for child in node.named_children:
+            if child.type in ("variable_name", "word") and not self.script.source(child).startswith("-"):
+                self.scope.unset(self.script.source(child))
+
+    # -- commands --------------------------------------------------------------------------------------------------------
+
+    def _words(self, node: Node) -> list[Word]:
+        found: list[Word] = []
+        for child in node.children:
+            if child.type in ("variable_assignment", "comment") or child.type.endswith("_redirect"):
+                continue
+            if child.is_named or child.type not in _LIST_ENDS:
+                found.extend(self.expander.words(child))
+        return found
+
+    def _simple(self, node: Node, extra: Mapping[str, Setting]) -> None:
+        words = self._words(node)
+        assigned = [child for child in node.children if child.type == "variable_assignment"]
+        if not words:
+            for child in assigned:
+                self._assign(child, is_exported=False)
+            return
+        heredoc = self._input(node)
+        if heredoc is not None and self._takes_script(node):
+            self._nested(heredoc, self.around, None)
+            return
+        saved = self.scope
+        if assigned:
+            self.scope = saved.copy()
+            for child in assigned:
+                self._assign(child, is_exported=True)
+        try:
+            self._execute(words, saved)
+        finally:
+            self.scope = saved
+
+    def _execute(self, words: list[Word], outer: Scope) -> None:
+        """Run a command: the shell's own ones here, others by what they start."""
+        while len(words) > 1 and words[0].text in ("builtin", "command") and not words[1].text.startswith("-"):
+            words = words[1:]
+        head = words[0].text
+        if head in self.scope.functions:
+            self._call(head, words)
+            return
+        own = _OWN.get(head)
+        if own is not None:
+            own(self, words, outer)
+            return
+        self._start(words)
+        if head == "exec" and len(words) > 1 and not words[1].text.startswith((">", "<")):
+            raise _Ended
+
+    def _start(self, words: Sequence[Word]) -> None:
+        around = replace(
+            self.around,
+            environment=self.scope.environment(),
+            shell={
+                name: Setting(variable.value, variable.place)
+                for name, variable in self.scope.variables.items()
+                if variable.value is not None and variable.place is not None
+            },
+            directory=self.directory,
+        )
+        self.following.command(words, self.scope, around, self.depth)
+
+    def _nested(self, text: Located, around: Surroundings, positional: tuple[Word, ...] | None) -> None:
+        inner = Scope(positional=positional, inherited=self.scope.inherited)
+        inner.with_environment(self.scope.environment())
+        self.following.script(text, inner, around, self.directory, self.depth + 1)
+
+    def _eval(self, words: list[Word], outer: Scope) -> None:
+        parts: list[Located] = []
+        for word in words[1:]:
+            if parts:
+                parts.append(substitute(" ", word.value) if word.value.runs else Located())
+            parts.append(word.value)
+        text = join(parts)
+        if not text.runs:
+            return
+        saved, self.script = self.script, Script(text)
+        try:
+            self.block(self.script.root.children)
+        finally:
+            self.script = saved
+
+    def _source(self, words: list[Word], outer: Scope) -> None:
+        if len(words) < 2:
+            return
+        name = words[1]
+        if any(fnmatchcase(name.text, pattern) for pattern in self.following.rules.quiet_sources):
+            return
+        source = self.following.companions.read(name.text, self.directory) if not name.unresolved else None
+        if source is None:
+            self.following.notes.append(f"source {name.text} (not available)")
+            return
+        saved, self.script = self.script, Script(source.located())
+        try:
+            self.block(self.script.root.children)
+        except _Ended as ended:
+            if not ended.is_return:
+                raise
+        finally:
+            self.script = saved
+
+    def _set(self, words: list[Word], outer: Scope) -> None:
+        texts = [word.text for word in words]
+        if "--" in texts:
+            self.scope.positional = tuple(words[texts.index("--") + 1 :])
+        elif "-a" in texts or "allexport" in texts:
+            self.scope.exports_all = "+o" not in texts
+        elif "+a" in texts:
+            self.scope.exports_all = False
+
+    def _shift(self, words: list[Word], outer: Scope) -> None:
+        if self.scope.positional is not None:
+            count = int(words[1].text) if len(words) > 1 and words[1].text.isdigit() else 1
+            self.scope.positional = self.scope.positional[min(count, len(self.scope.positional)) :]
+
+    def _cd(self, words: list[Word], outer: Scope) -> None:
+        if len(words) > 1 and not words[1].unresolved and self.directory is not None and "\0" not in words[1].text:
+            self.directory = self.directory / words[1].text
+        elif len(words) > 1:
+            self.directory = None
+
+    def _forget(self, words: list[Word], outer: Scope) -> None:
+        """``read``, ``mapfile``: variables that get what nobody knows here."""
+        for word in words[1:]:
+            self.scope.variables.pop(word.text, None)
+
+    def _exit(self, words: list[Word], outer: Scope) -> None:
+        raise _Ended(is_return=words[0].text == "return")
+
+    def _trap(self, words: list[Word], outer: Scope) -> None:
+        pass
+
+
+_OWN: dict[str, Any] = {
+    "eval": _Run._eval,
+    "source": _Run._source,
+    ".": _Run._source,
+    "set": _Run._set,
+    "shift": _Run._shift,
+    "cd": _Run._cd,
+    "pushd": _Run._cd,
+    "read": _Run._forget,
+    "mapfile": _Run._forget,
+    "readarray": _Run._forget,
+    "exit": _Run._exit,
+    "return": _Run._exit,
+    "trap": _Run._trap,
+    "test": _Run._trap,
+    "[": _Run._trap,
+}
+
+
+def _clause(node: Node) -> tuple[list[Node], list[Node]]:
+    """Condition and body of an ``if`` or ``elif``."""
+    condition: list[Node] = []
+    body: list[Node] = []
+    current = condition
+    for child in node.children[1:]:
+        if child.type == "then":
+            current = body
+        elif child.type in ("elif_clause", "else_clause", "fi"):
+            break
+        else:
+            current.append(child)
+    return condition, body

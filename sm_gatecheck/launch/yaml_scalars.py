@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from sm_gatecheck.launch.located import Located, Run, SourceText
+from sm_gatecheck.launch.located import Located, join, substitute
 
 _ESCAPE = re.compile(r'\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|\r?\n[ \t]*|.)', re.DOTALL)
 _LETTERS = {
@@ -19,9 +19,9 @@ _BREAK = re.compile(r"[ \t]*\r?\n(?:[ \t]*\r?\n)*[ \t]*")
 _HEADER = re.compile(r"[|>]([+-]?[1-9]?[+-]?)[^\n]*(?:\n|$)")
 
 
-def scalar_text(source: SourceText, text: str, start: int, end: int, offset: int, value: str, style: str | None) -> Located:
-    """The text ``value`` of the scalar that stands in ``text`` from ``start`` to ``end``; ``offset`` leads on to the source."""
-    builder = _Builder(source, offset)
+def scalar_text(base: Located, text: str, start: int, end: int, value: str, style: str | None) -> Located:
+    """The text ``value`` of the scalar that stands in ``text`` from ``start`` to ``end``; ``base`` is the same text with its places."""
+    builder = _Builder(base)
     if style in ("|", ">"):
         _block(builder, text, start, end, style)
     elif style == "'":
@@ -31,30 +31,29 @@ def scalar_text(source: SourceText, text: str, start: int, end: int, offset: int
     else:
         _quoted(builder, text, start, end, None)
     found = builder.located()
-    if found.text == value:
+    if found.text == value and value:
         return found
-    anchor = source.extent(offset + start, offset + end)
-    return Located((Run(value, source, offset + start, offset + end),) if value else (), anchor)
+    whole = base.part(start, end)
+    return substitute(value, whole) if value else Located((), whole.extent)
 
 
 class _Builder:
-    def __init__(self, source: SourceText, offset: int) -> None:
-        self.source = source
-        self.offset = offset
-        self.runs: list[Run] = []
+    def __init__(self, base: Located) -> None:
+        self.base = base
+        self.parts: list[Located] = []
 
-    def copy(self, text: str, start: int, end: int) -> None:
+    def copy(self, start: int, end: int) -> None:
         """Characters as they stand."""
         if end > start:
-            self.runs.append(Run(text[start:end], self.source, self.offset + start, self.offset + end))
+            self.parts.append(self.base.part(start, end))
 
     def put(self, value: str, start: int, end: int) -> None:
         """Characters that stand for others."""
         if value:
-            self.runs.append(Run(value, self.source, self.offset + start, self.offset + end))
+            self.parts.append(substitute(value, self.base, start, max(end, start + 1)))
 
     def located(self) -> Located:
-        return Located(tuple(self.runs))
+        return join(self.parts)
 
 
 def _quoted(builder: _Builder, text: str, start: int, end: int, escape: re.Pattern[str] | None) -> None:
@@ -66,14 +65,14 @@ def _quoted(builder: _Builder, text: str, start: int, end: int, escape: re.Patte
     for match in pattern.finditer(text, start, end):
         if match.start() < position:
             continue
-        builder.copy(text, position, match.start())
+        builder.copy(position, match.start())
         if match.lastgroup == "fold" or match.group("fold") is not None:
             breaks = match[0].count("\n")
             builder.put(" " if breaks == 1 else "\n" * (breaks - 1), match.start(), match.end())
         else:
             builder.put(_unescaped(match[0]), match.start(), match.end())
         position = match.end()
-    builder.copy(text, position, end)
+    builder.copy(position, end)
 
 
 def _unescaped(escape: str) -> str:
@@ -117,7 +116,7 @@ def _block(builder: _Builder, text: str, start: int, end: int, style: str) -> No
             builder.put("\n" * (blank + 1), previous_end, line_start)
         else:
             builder.put(" " if blank == 0 else "\n" * blank, previous_end, line_start)
-        builder.copy(text, content, line_end)
+        builder.copy(content, line_end)
         previous_end, previous_more, blank, is_first = line_end, is_more, 0, False
     if not is_first and chomping != "-":
         builder.put("\n", previous_end, previous_end)

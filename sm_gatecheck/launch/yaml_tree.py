@@ -7,7 +7,7 @@ and comes back as a part of the text that is not known. Lines that hold nothing 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from sm_gatecheck.launch.located import Located, Run, SourceText, join, substitute
+from sm_gatecheck.launch.located import Located, join, substitute
 from sm_gatecheck.launch.model import Extent
 from sm_gatecheck.launch.yaml_scalars import scalar_text
 
@@ -61,7 +61,7 @@ class YamlNode:
 
     @property
     def extent(self) -> Extent:
-        return self.tree.source.extent(self.tree.offset + self.raw.start_mark.index, self.tree.offset + self.raw.end_mark.index)
+        return self.tree.extent(self.raw.start_mark.index, self.raw.end_mark.index)
 
     @property
     def items(self) -> list[YamlNode]:
@@ -152,13 +152,11 @@ class YamlNode:
 class YamlTree:
     """The documents of one text. ``version`` is that of YAML: (1, 1) reads ``yes`` as true, (1, 2) as a text."""
 
-    def __init__(self, source: SourceText, text: str, offset: int = 0, version: tuple[int, int] = (1, 2)) -> None:
-        self.source = source
-        self.offset = offset
-        self.original = text
+    def __init__(self, text: Located, version: tuple[int, int] = (1, 2)) -> None:
+        self.base = text
         self._entries: dict[int, dict[str, tuple[YamlNode, YamlNode]]] = {}
         self._nodes: dict[int, YamlNode] = {}
-        self.readable = _without_templates(text)
+        self.readable = _without_templates(text.text)
         self.problem: YamlProblem | None = None
         self._version = version
         self.documents: list[YamlNode] = list(self._compose())
@@ -183,6 +181,12 @@ class YamlTree:
             self.problem = YamlProblem(" ".join(str(error).split())[:160], 1)
         except (RecursionError, ValueError, AttributeError, TypeError, IndexError, KeyError, AssertionError, NotImplementedError) as error:
             self.problem = YamlProblem("nested too deep" if isinstance(error, RecursionError) else "cannot be read", 1)
+
+    def extent(self, start: int, end: int) -> Extent:
+        found = self.base.part(start, max(end, start)).extent or self.base.extent
+        if found is None:
+            raise ValueError("a document without a place")
+        return found
 
     def node(self, raw: Any) -> YamlNode:
         found = self._nodes.get(id(raw))
@@ -215,7 +219,7 @@ class YamlTree:
     def text(self, raw: Any) -> Located:
         """A scalar's text, template actions put back as what is not known."""
         start, end = raw.start_mark.index, raw.end_mark.index
-        text = scalar_text(self.source, self.readable, start, end, self.offset, str(raw.value), raw.style)
+        text = scalar_text(self.base, self.readable, start, end, str(raw.value), raw.style)
         if _OPEN not in text.text:
             return text
         parts: list[Located] = []
@@ -223,40 +227,12 @@ class YamlTree:
         for match in _PLACEHOLDER.finditer(text.text):
             parts.append(text.part(position, match.start()))
             action = text.part(match.start(), match.end())
-            run = action.runs[0]
-            written = self.source.text[run.start : action.runs[-1].end]
+            first, last = action.runs[0], action.runs[-1]
+            written = first.source.text[first.start : last.end]
             parts.append(substitute(written, action, unresolved=written))
             position = match.end()
         parts.append(text.part(position))
         return join(parts)
-
-
-def parse_yaml(source: SourceText, version: tuple[int, int] = (1, 2)) -> YamlTree:
-    """A whole file. ``YamlTree.problem`` says where it stops being YAML, if it does."""
-    return YamlTree(source, source.text, version=version)
-
-
-def parse_embedded(text: Located, version: tuple[int, int] = (1, 2)) -> YamlTree:
-    """YAML that stands inside another file (a ConfigMap): places are those of the outer file, by line."""
-    return YamlTree(_embedded(text), text.text, version=version)
-
-
-class _Embedded(SourceText):
-    """A text within a file; its places are the file's."""
-
-    def __init__(self, text: Located) -> None:
-        outer = text.source
-        super().__init__(outer.name if outer is not None else "", text.text, outer.path if outer is not None else None)
-        object.__setattr__(self, "outer", text)
-
-    def extent(self, start: int, end: int) -> Extent:
-        outer: Located = self.__dict__["outer"]
-        found = outer.part(start, max(end, start + 1)).extent
-        return found if found is not None else super().extent(start, end)
-
-
-def _embedded(text: Located) -> SourceText:
-    return _Embedded(text)
 
 
 def _without_templates(text: str) -> str:
@@ -279,10 +255,3 @@ def _integer(text: str) -> int:
     if len(digits) > 1 and digits.startswith("0"):
         return sign * int(digits, 8)
     return sign * int(digits)
-
-
-def mapping_of(node: YamlNode | None) -> Mapping[str, tuple[YamlNode, YamlNode]]:
-    return node.entries if node is not None else {}
-
-
-__all__ = ["Run", "YamlNode", "YamlProblem", "YamlTree", "mapping_of", "parse_embedded", "parse_yaml"]

@@ -105,15 +105,17 @@ class Builder:
     def _settings(self, invocation: Invocation) -> Settings:
         words = self._own_words(invocation)
         problems: list[Problem] = []
-        before, config = self._config(words, invocation, problems)
-        if config is not None:
-            index = _position(words, self.rules.config_flag)
+        notes: list[str] = []
+        before, config = self._config(words, invocation, notes)
+        index = _position(words, self.rules.config_flag)
+        if index is not None and index + 1 < len(words):
             words = [*before.words, *words[:index], *words[index + 2 :]]
+        problems.extend(self._unread_config(words))
         parsed = parse_arguments(
             words, self.table, has_own_flags=invocation.entry.has_own_flags, help_flags=self.rules.help_flags
         )
-        self._unread_config(parsed, problems)
         parsed.problems[:0] = [*problems, *before.problems]
+        parsed.unresolved.extend(notes)
         environment = {name: _environment_value(name, setting) for name, setting in invocation.environment.items()}
         if invocation.image is None:
             for name, text in sorted(self.inherited.items()):
@@ -149,7 +151,7 @@ class Builder:
         flag = substitute(entry.positional, words[0].value) if words[0].value.runs else Located((), words[0].extent)
         return [Word(flag), *words] if flag.runs else words
 
-    def _config(self, words: Sequence[Word], invocation: Invocation, problems: list[Problem]) -> tuple[ConfigWords, str | None]:
+    def _config(self, words: Sequence[Word], invocation: Invocation, notes: list[str]) -> tuple[ConfigWords, str | None]:
         """The words of the file that ``--config`` names, and its name once it was read."""
         index = _position(words, self.rules.config_flag)
         if index is None or index + 1 >= len(words):
@@ -157,26 +159,23 @@ class Builder:
         word = words[index + 1]
         if word.unresolved:
             return ConfigWords(), None
-        text = invocation.files.get(word.text)
-        if text is None:
+        if invocation.is_container:
+            text = invocation.inside.read(word.text, self.companions)
+        else:
             source = self.companions.read(word.text, invocation.directory)
             text = source.located() if source is not None else None
         if text is None:
-            problems.append(
-                Problem("config", f"{printable(word.text)} could not be read: what it sets is not known", word.extent.span, self.rules.config_flag)
-            )
+            notes.append(f"{self.rules.config_flag} {word.text} (not available)")
             return ConfigWords(), None
         return config_words(text, word.text, self.table, self.rules.era(self._release(invocation.versions))), word.text
 
-    def _unread_config(self, parsed: Parsed, problems: list[Problem]) -> None:
+    def _unread_config(self, words: Sequence[Word]) -> Iterable[Problem]:
         """``--config=FILE`` passes the parser and is never read: only the flag by itself is looked for."""
-        name = self.rules.config_flag.lstrip("-").replace("-", "_")
-        setting = parsed.options.get(name)
-        if setting is not None and setting.flag == self.rules.config_flag and setting.extent.end < setting.value_extents[0].start:
-            joined = setting.value_extents[0].start - setting.extent.end == 1 and setting.extent.line == setting.value_extents[0].line
-            if joined and not any(problem.kind == "config" for problem in problems):
-                message = f"{self.rules.config_flag}={setting.text} is not read: write {self.rules.config_flag} {setting.text}"
-                problems.append(Problem("config", message, setting.span, setting.flag, f"{self.rules.config_flag} {setting.text}"))
+        flag = self.rules.config_flag
+        for word in words:
+            if word.text.startswith(f"{flag}="):
+                instead = f"{flag} {printable(word.text[len(flag) + 1 :])}"
+                yield Problem("config", f"{printable(word.text)} is not read: write {instead}", word.extent.span, flag, instead)
 
     def _release(self, versions: Sequence[VersionMention]) -> str | None:
         return self.version or (versions[0].version if versions else None)

@@ -40,3 +40,26 @@ class Choices:
 def described(fixed: Mapping[Key, int], branchings: Mapping[Key, Branching]) -> str:
     """What choices need, in words of the file."""
     return " and ".join(branchings[key].needs[branch] for key, branch in fixed.items() if key in branchings)
+
+
+class Exhausted(Exception):
+    """More was asked for than a launch file needs."""
+
+
+@dataclass
+class Budget:
+    """What following one job may take, over all its runs: a script can say little and do much."""
+
+    statements: int = 60_000
+    characters: int = 20_000_000
+
+    def spend(self, statements: int = 0, characters: int = 0) -> None:
+        """Exhausted where nothing is left."""
+        self.statements -= statements
+        self.characters -= characters
+        if self.is_spent:
+            raise Exhausted
+
+    @property
+    def is_spent(self) -> bool:
+        return self.statements < 0 or self.characters < 0

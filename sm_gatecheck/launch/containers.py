@@ -25,6 +25,8 @@ class Container:
     environment: dict[str, Setting] = field(default_factory=dict)
     name: str | None = None
     notes: list[str] = field(default_factory=list)
+    mounts: list[tuple[str, str]] = field(default_factory=list)
+    """Paths inside and on the host."""
 
 
 def enter(
@@ -123,6 +125,8 @@ class _Reading:
         else:
             if name in self.rules.name:
                 self.container.name = value.text
+            if name in self.rules.volumes and not value.unresolved:
+                self.container.mounts.extend(mount(value.text))
             self._note(value, "volume" if name in self.rules.volumes else name)
 
     def _note(self, word: Word, where: str) -> None:
@@ -152,6 +156,19 @@ class _Reading:
                 self.container.environment[name] = setting
             elif name in self.shell:
                 self.container.environment[name] = self.shell[name]
+
+
+def mount(text: str) -> Iterable[tuple[str, str]]:
+    """``host:inside:options`` or ``type=bind,source=host,target=inside`` as (inside, host)."""
+    if "=" in text.split(":")[0]:
+        fields = dict(part.partition("=")[::2] for part in text.split(","))
+        outer = fields.get("source", fields.get("src", ""))
+        inner = fields.get("target", fields.get("dst", fields.get("destination", "")))
+    else:
+        outer, _, rest = text.partition(":")
+        inner = rest.split(":")[0]
+    if inner.startswith("/") and outer.startswith(("/", ".")):
+        yield inner, outer
 
 
 def variable_lines(lines: Iterable[Located]) -> Iterable[tuple[str, Setting | None]]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from sm_gatecheck.launch.choices import MAX_RUNS, Branching, Choices, Key, described
+from sm_gatecheck.launch.choices import MAX_RUNS, Branching, Budget, Choices, Exhausted, Key, described
 from sm_gatecheck.launch.files import Companions
 from sm_gatecheck.launch.job import Invocation, Job, Outcome, Variant
 from sm_gatecheck.launch.model import Problem
 from sm_gatecheck.launch.rules import LaunchRules
 from sm_gatecheck.launch.shell.interpreter import Following
 from sm_gatecheck.launch.shell.scope import Scope
-from sm_gatecheck.launch.unwrap import Server, Surroundings, image_entry
+from sm_gatecheck.launch.unwrap import Surroundings, image_entry
 from sm_gatecheck.launch.versions import image_version
 
 
@@ -31,15 +31,16 @@ def follow(job: Job, rules: LaunchRules, companions: Companions, inherited: Mapp
     seen: dict[Key, _Seen] = {}
     runs: list[tuple[dict[Key, int], dict[Key, Invocation]]] = [({}, {})]
     first_met: set[Key] = set()
+    budget = Budget()
     is_cut = False
     done = 0
     while runs:
         fixed, parent = runs.pop(0)
-        if done >= MAX_RUNS:
+        if done >= MAX_RUNS or budget.is_spent:
             is_cut = True
             break
         done += 1
-        met, found = _run(job, Choices(fixed), rules, companions, inherited)
+        met, found = _run(job, Choices(fixed), rules, companions, inherited, budget)
         branchings.update(met)
         for key, invocation in found.items():
             first = seen.get(key)
@@ -55,16 +56,21 @@ def follow(job: Job, rules: LaunchRules, companions: Companions, inherited: Mapp
             if condition not in first_met:
                 first_met.add(condition)
                 runs.extend(({**fixed, condition: branch}, found) for branch in range(len(branching.needs)))
+    for when, words in job.alternatives:
+        _, found = _run(replace(job, words=words, alternatives=()), Choices(), rules, companions, inherited, budget)
+        for entry, other in zip(seen.values(), found.values(), strict=False):
+            entry.variants.append(Variant(when, other, entry.invocation))
     for entry in seen.values():
         invocation = entry.invocation
-        if is_cut:
-            note = Problem("limit", f"more than {MAX_RUNS} ways through this file: some conditions were not followed", invocation.extent.span)
+        if is_cut or budget.is_spent:
+            message = f"too much for one launch file (more than {MAX_RUNS} ways through it, or too many steps): not all of it was followed"
+            note = Problem("limit", message, invocation.extent.span)
             invocation = replace(invocation, problems=(*invocation.problems, note))
         yield Outcome(invocation, tuple(entry.variants))
 
 
 def _run(
-    job: Job, choices: Choices, rules: LaunchRules, companions: Companions, inherited: Mapping[str, str]
+    job: Job, choices: Choices, rules: LaunchRules, companions: Companions, inherited: Mapping[str, str], budget: Budget
 ) -> tuple[dict[Key, Branching], dict[Key, Invocation]]:
     mention = image_version(job.image, rules)
     around = Surroundings(
@@ -76,16 +82,19 @@ def _run(
         versions=(*((mention,) if mention is not None else ()), *job.versions),
         directory=job.directory,
         is_container=job.image is not None,
+        inside=job.inside,
     )
-    following = Following(rules, companions, choices, problems=list(job.problems))
+    following = Following(rules, companions, choices, problems=list(job.problems), budget=budget)
     scope = Scope(inherited=inherited).with_environment(job.environment)
-    if job.script is not None:
-        following.script(job.script, scope, around, job.directory)
-    else:
-        following.command(job.words, scope, around)
-        if not following.invocations and job.image is not None and job.words:
-            server = image_entry(job.words, job.image, job.words[0].extent, around, rules)
-            if isinstance(server, Server):
-                following.started(server)
-    found = {invocation.key: replace(invocation, files=job.files) for invocation in following.invocations}
-    return choices.met, found
+    try:
+        if job.script is not None:
+            following.script(job.script, scope, around, job.directory)
+        else:
+            following.command(job.words, scope, around)
+            if not following.invocations and job.image is not None and job.words:
+                server = image_entry(job.words, job.image, job.words[0].extent, around, rules)
+                if server is not None:
+                    following.started(server)
+    except Exhausted:
+        pass  # ``budget`` says so
+    return choices.met, {invocation.key: invocation for invocation in following.invocations}

@@ -25,7 +25,7 @@ def interpolated(text: Located, lookup: Lookup, escape: str = "$$", depth: int =
     if "$" not in source or depth > _MAX_DEPTH:
         return text
     parts: list[Located] = []
-    position = index = 0
+    position = index = total = 0
     while (index := source.find("$", index)) >= 0:
         if len(escape) == 2 and source.startswith(escape, index - escape.index("$")) and index - escape.index("$") >= position:
             start = index - escape.index("$")
@@ -40,7 +40,8 @@ def interpolated(text: Located, lookup: Lookup, escape: str = "$$", depth: int =
         parts.append(text.part(position, index))
         parts.append(_value(text, match, end, lookup, escape, depth))
         position = index = end
-        if sum(len(part) for part in parts[-2:]) > _MAX_TEXT:
+        total += len(parts[-1])
+        if total > _MAX_TEXT:
             return text
     parts.append(text.part(position))
     return join(parts) if parts else text
@@ -88,7 +89,7 @@ def expanded(text: Located, environment: Mapping[str, Setting]) -> Located:
     if "$" not in text.text:
         return text
     parts: list[Located] = []
-    position = 0
+    position = total = 0
     for match in _PARENTHESISED.finditer(text.text):
         parts.append(text.part(position, match.start()))
         position = match.end()
@@ -97,6 +98,9 @@ def expanded(text: Located, environment: Mapping[str, Setting]) -> Located:
             parts.append(substitute("$", text, match.start(), match.end()))
         elif match[1] in environment:
             parts.append(environment[match[1]].value)
+            total += len(parts[-1])
+            if total > _MAX_TEXT:
+                return text
         else:
             parts.append(substitute(match[0], text, match.start(), match.end(), unresolved=match[0]))
     parts.append(text.part(position))

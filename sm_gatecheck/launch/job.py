@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sm_gatecheck.launch.inside import Inside
 from sm_gatecheck.launch.located import Located, Word
 from sm_gatecheck.launch.model import Extent, Problem, VersionMention
 from sm_gatecheck.launch.rules import EntryRule
@@ -25,8 +26,8 @@ class Setting:
 class Job:
     """A command (``words``) or a script for a shell, and the environment in which it runs.
 
-    ``files`` are texts that the job will find under a path (a mounted ConfigMap), ``directory`` is where relative names
-    are looked up, ``notes`` is what the file does not tell.
+    ``inside`` are files that the job finds in its container, ``directory`` is where relative names are looked up, ``notes``
+    is what the file does not tell, ``alternatives`` the words under each condition that the file leaves open.
     """
 
     name: str | None = None
@@ -36,9 +37,10 @@ class Job:
     image: Located | None = None
     notes: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
-    files: Mapping[str, Located] = field(default_factory=dict)
+    inside: Inside = Inside()
     directory: Path | None = None
     versions: tuple[VersionMention, ...] = ()
+    alternatives: tuple[tuple[str, tuple[Word, ...]], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,9 @@ class Invocation:
     notes: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     versions: tuple[VersionMention, ...] = ()
-    files: Mapping[str, Located] = field(default_factory=dict)
+    inside: Inside = Inside()
     directory: Path | None = None
+    is_container: bool = False
 
 
 Start = Job | EngineCall | ConfigFile | Invocation

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sm_gatecheck.launch.containers import Container, enter
 from sm_gatecheck.launch.files import Companions
+from sm_gatecheck.launch.inside import Inside
 from sm_gatecheck.launch.job import Setting
 from sm_gatecheck.launch.located import Located, Word
 from sm_gatecheck.launch.model import Extent, VersionMention
@@ -35,6 +36,7 @@ class Surroundings:
     versions: tuple[VersionMention, ...] = ()
     directory: Path | None = None
     is_container: bool = False
+    inside: Inside = Inside()
 
 
 @dataclass(frozen=True)
@@ -192,19 +194,23 @@ class _Unwrapping:
         return self._script_file(words[position], tuple(words[position + 1 :]), around)
 
     def _script_file(self, word: Word, positional: tuple[Word, ...], around: Surroundings) -> Nested | None:
-        if word.unresolved or around.is_container:
+        if word.unresolved:
             return None
-        source = self.companions.read(word.text, around.directory)
-        if source is None or self.rules.entry_mention.search(source.text) is None:
+        if around.is_container:
+            text = around.inside.read(word.text, self.companions)
+        else:
+            source = self.companions.read(word.text, around.directory)
+            text = source.located() if source is not None else None
+        if text is None or self.rules.entry_mention.search(text.text) is None:
             return None
-        return Nested(source.located(), positional, around, source.directory)
+        return Nested(text, positional, around, text.source.directory if text.source is not None else None)
 
     def _loose_script(self, words: list[Word], around: Surroundings) -> Nested | None:
         """A word that is itself a command line (``ssh host "…"``, ``tmux new -d "…"``), or a script run by its name."""
         for word in words:
             if any(blank in word.text for blank in " \n\t") and self.rules.entry_mention.search(word.text):
                 return Nested(word.value, None, around, around.directory)
-        if words and words[0].text.endswith((".sh", ".bash")):
+        if words and (words[0].text.endswith((".sh", ".bash")) or around.is_container):
             return self._script_file(words[0], tuple(words[1:]), around)
         return None
 
@@ -221,6 +227,7 @@ class _Unwrapping:
             versions=(*((mention,) if mention is not None else ()), *(() if container.image is not None else around.versions)),
             directory=around.directory,
             is_container=True,
+            inside=Inside(mounts=tuple(container.mounts), directory=around.directory),
         )
         words = list(container.words)
         found = self.of(words, inner, depth + 1)

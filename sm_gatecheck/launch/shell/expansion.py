@@ -33,9 +33,13 @@ class Fields:
     done: list[Located] = field(default_factory=list)
     current: list[Located] = field(default_factory=list)
     exists: bool = False
+    length: int = 0
 
     def add(self, text: Located) -> None:
-        self.current.append(text)
+        """Put in; what makes a word longer than anybody writes is left out."""
+        if self.length <= MAX_TEXT:
+            self.length += len(text.text)
+            self.current.append(text)
 
     def end(self) -> None:
         text = join(self.current)
@@ -175,6 +179,8 @@ class Expander:
             fields.add(_joined([word.value for word in words]).quoted())
             return
         for number, word in enumerate(words):
+            if fields.length > MAX_TEXT or len(fields.done) > MAX_FIELDS:
+                return
             if number:
                 fields.end()
             fields.add(word.value.quoted(is_quoted))

@@ -10,20 +10,19 @@ from typing import Any
 
 from tree_sitter import Node
 
-from sm_gatecheck.launch.choices import Choices
+from sm_gatecheck.launch.choices import Budget, Choices
 from sm_gatecheck.launch.files import Companions
 from sm_gatecheck.launch.job import Invocation, Setting
 from sm_gatecheck.launch.located import Located, Word, join, substitute
 from sm_gatecheck.launch.model import Problem, VersionMention
 from sm_gatecheck.launch.rules import LaunchRules
 from sm_gatecheck.launch.shell.conditions import decide, pattern_decides
-from sm_gatecheck.launch.shell.expansion import Expander
+from sm_gatecheck.launch.shell.expansion import MAX_TEXT, Expander
 from sm_gatecheck.launch.shell.scope import Scope, Variable
 from sm_gatecheck.launch.shell.syntax import Script, first_error
 from sm_gatecheck.launch.unwrap import Nested, Server, Surroundings, unwrap
 from sm_gatecheck.launch.versions import versions_in
 
-MAX_STATEMENTS = 20_000
 MAX_DEPTH = 60
 MAX_ROUNDS = 32
 MAX_INVOCATIONS = 256
@@ -51,7 +50,7 @@ class Following:
     versions: list[VersionMention] = field(default_factory=list)
     path: list[str] = field(default_factory=list)
     calls: list[Any] = field(default_factory=list)
-    statements: int = 0
+    budget: Budget = field(default_factory=Budget)
 
     def script(self, text: Located, scope: Scope, around: Surroundings, directory: Path | None, depth: int = 0) -> None:
         """Follow a whole script; then the functions that it defines and never calls."""
@@ -104,6 +103,8 @@ class Following:
                 problems=tuple(self.problems),
                 versions=(*around.versions, *self.versions),
                 directory=around.directory,
+                inside=around.inside,
+                is_container=around.is_container,
             )
         )
 
@@ -129,9 +130,7 @@ class _Run:
             self.statement(node)
 
     def statement(self, node: Node) -> None:
-        self.following.statements += 1
-        if self.following.statements > MAX_STATEMENTS:
-            raise _Ended
+        self.following.budget.spend(statements=1)
         if not node.is_named or node.type in _SKIPPED:
             return
         self.depth += 1
@@ -436,12 +435,15 @@ class _Run:
             self.scope.set(name, Variable(array=words, place=place, is_exported=is_exported))
             return
         text = self.expander.value(value, place)
+        self.following.budget.spend(characters=len(text))
         if appends:
             if earlier is not None and earlier.array is not None:
                 self.scope.set(name, Variable(array=(*earlier.array, Word(text)), place=place, is_exported=is_exported))
                 return
             before = earlier.value if earlier is not None else join(word.value for word in self._unknown_before(name, name_node))
             text = (before or Located()) + text
+            if len(text) > MAX_TEXT:
+                text = substitute("$(…)", self.script.locate(name_node), unresolved=f"${name}")
         self.scope.set(name, Variable(value=text, place=place, is_exported=is_exported))
 
     def _unknown_before(self, name: str, node: Node) -> tuple[Word, ...]:
@@ -496,6 +498,7 @@ class _Run:
                 continue
             if child.is_named or child.type not in _LIST_ENDS:
                 found.extend(self.expander.words(child))
+        self.following.budget.spend(characters=sum(len(word.text) for word in found))
         return found
 
     def _simple(self, node: Node, extra: Mapping[str, Setting]) -> None:

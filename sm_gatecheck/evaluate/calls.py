@@ -299,7 +299,7 @@ def call_function(
     special = interp.world.function_call(interp, function, args, keywords, node, frame)
     if special is not None:
         return special
-    effectful = frame.recorder is not None and not frame.asking and interp.world.follow_effects(frame, function, (*args, *keywords.values()))
+    effectful = frame.recorder is not None and interp.world.follow_effects(frame, function, (*args, *keywords.values()))
     if not effectful and _too_long(function):
         return _unknown_call(interp, node, frame, args, keywords)
     if frame.depth >= interp.depth_limit or not (effectful or interp.world.worth_following(function, (*args, *keywords.values()))):

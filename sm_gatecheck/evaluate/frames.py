@@ -90,8 +90,13 @@ class Frame:
     chain: tuple[tuple[Module, ast.AST], ...] = ()
     asking: int = 0
     """How many tests are being evaluated: a call inside one asks, it does not act."""
+    refused: Condition = field(init=False)
+    """Where an exception has left the function so far."""
     followed: bool = False
     """Whether the call just made was run with the same listener, so that its events stand for it."""
+
+    def __post_init__(self) -> None:
+        self.refused = self.pc.space.false
 
     def write(self, name: str, value: Value, fallback: Payload) -> None:
         """Assign under the path condition: the old value stays where the path was not taken."""

@@ -50,7 +50,8 @@ def _expression(interp: Interpreter, node: ast.Expr, frame: Frame) -> None:
 
 def _if(interp: Interpreter, node: ast.If, frame: Frame) -> None:
     held = interp.test(node.test, frame)
-    entry, guards = frame.pc, len(frame.guards)
+    entry, guards, refused = frame.pc, len(frame.guards), frame.refused
+    frame.refused = interp.space.false
     fell_through = interp.space.false
     for body, condition in ((node.body, held), (node.orelse, ~held)):
         frame.pc = entry & condition
@@ -60,10 +61,21 @@ def _if(interp: Interpreter, node: ast.If, frame: Frame) -> None:
         run(interp, body, frame)
         del frame.guards[guards:]
         fell_through = fell_through | frame.pc
-    frame.pc = interp.space.widen(fell_through)
+    frame.pc = interp.space.widen(_past_checks(interp, fell_through, frame.refused))
+    frame.refused = refused | frame.refused
     if frame.pc is not entry:
         # One branch left: what follows is guarded by the other.
         frame.guards.append(Guard(frame.module, node.test, held if _leaves(node.orelse) else ~held))
+
+
+def _past_checks(interp: Interpreter, passed: Condition, refused: Condition | None) -> Condition:
+    """What follows a check, on the SMs where it can be passed at all, is judged as if it had been passed.
+
+    Carrying "and no earlier check refused" along would bury every later condition under the model's details.
+    """
+    if refused is None or refused.is_false:
+        return passed
+    return passed | (refused & interp.space.targets(passed.exists))
 
 
 def _leaves(body: list[ast.stmt]) -> bool:
@@ -145,6 +157,8 @@ def _leave_by_exception(interp: Interpreter, node: ast.AST, name: str, frame: Fr
             catch.raised = catch.raised | frame.pc
             return
     interp.record(kind, node, name, frame)
+    if frame.recorder is not None:
+        frame.refused = frame.refused | frame.pc
 
 
 def _assert(interp: Interpreter, node: ast.Assert, frame: Frame) -> None:
@@ -155,7 +169,7 @@ def _assert(interp: Interpreter, node: ast.Assert, frame: Frame) -> None:
         frame.guards.append(Guard(frame.module, node.test, ~held))
         _leave_by_exception(interp, node, interp.text(node, frame.module), frame, "assert")
         frame.guards.pop()
-    frame.pc = entry & held
+    frame.pc = _past_checks(interp, entry & held, entry & ~held if frame.recorder is not None and not frame.catches else None)
     if frame.pc is not entry:
         frame.guards.append(Guard(frame.module, node.test, held))
 

@@ -75,10 +75,16 @@ class Condition:
         return self.space.negate(self)
 
     def __repr__(self) -> str:
+        return self._shown(4)
+
+    def _shown(self, depth: int) -> str:
+        """Readable down to a few levels: a shared diagram written out in full may be exponentially long."""
         if self.atom is None:
             return "{" + ",".join(map(str, self.space.members(self.bits))) + "}"
-        branches = [f"{value!r}: {child!r}" for value, child in self.children]
-        return f"[{self.atom.text}? {', '.join(branches)} else {self.otherwise!r}]"
+        if depth == 0:
+            return "[…]"
+        branches = [f"{value!r}: {child._shown(depth - 1)}" for value, child in self.children]
+        return f"[{self.atom.text}? {', '.join(branches)} else {self._else()._shown(depth - 1)}]"
 
     @property
     def is_true(self) -> bool:

@@ -38,6 +38,7 @@ class Reading:
     environment_roots: tuple[str, ...]
     platform_roots: tuple[str, ...]
     left_out: tuple[str, ...]
+    listed_facts: dict[str, str]
 
 
 def load_reading(rules: Rulebook) -> Reading:
@@ -63,4 +64,5 @@ def load_reading(rules: Rulebook) -> Reading:
         tuple(roots["environment"]),
         tuple(roots["platform"]),
         tuple(document["scan"]["leave_out"]),
+        {attribute: row["name"] for row in document.get("fact", []) for attribute in row["attributes"]},
     )

@@ -126,7 +126,13 @@ class ResolvingWorld(SglangWorld):
         return value
 
     def replay(self, frame: Frame, function: FunctionValue, args: tuple[Value, ...], keywords: dict[str, Value]) -> Value | None:
-        key = (id(function.node), tuple(_RECEIVER if arg is self.instance else arg for arg in args), tuple(keywords.items()), id(frame.pc), bool(frame.catches))
+        key = (
+            id(function.node),
+            tuple(_RECEIVER if arg is self.instance else arg for arg in args),
+            tuple(keywords.items()),
+            id(frame.pc),
+            bool(frame.catches),
+        )
         try:
             step = self.memory.find(key, self.instance.attributes)
         except TypeError:
@@ -150,7 +156,13 @@ class ResolvingWorld(SglangWorld):
         self.instance.attributes[name] = guarded_write(condition, value, self.instance.attributes.get(name), fallback)
 
     def function_call(
-        self, interpreter: Interpreter, function: FunctionValue, args: tuple[Value, ...], keywords: dict[str, Value], node: ast.Call | None, frame: Frame
+        self,
+        interpreter: Interpreter,
+        function: FunctionValue,
+        args: tuple[Value, ...],
+        keywords: dict[str, Value],
+        node: ast.Call | None,
+        frame: Frame,
     ) -> Value | None:
         dotted = f"{function.module.name}.{function.qualname}"
         if args and args[0] is self.instance:
@@ -196,7 +208,9 @@ class ResolvingWorld(SglangWorld):
 class Resolver:
     """Runs resolution for one tree under one context; ``make_world`` builds a fresh world for a run."""
 
-    def __init__(self, interpreter: Interpreter, world: ResolvingWorld, rules: ResolutionRules, defaults: Mapping[str, Any], version: str | None) -> None:
+    def __init__(
+        self, interpreter: Interpreter, world: ResolvingWorld, rules: ResolutionRules, defaults: Mapping[str, Any], version: str | None
+    ) -> None:
         self._interpreter = interpreter
         self._world = world
         self._rules = rules

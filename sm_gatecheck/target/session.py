@@ -71,9 +71,11 @@ class Session:
         environment = Environment(self.space, self.reading.true_words, self.settings, unset=False)
         world = SglangWorld(self.program, self.space, self.reading, self._platform(), environment, symbolic)
 
+        world.facts = self.facts
+
         def option_decides(frame: Frame, function: FunctionValue, args: tuple[Value, ...]) -> bool:
             """A call that an option decides, or that is given one, is followed where its body asks for the target."""
-            if frame.depth > FOLLOW_DEPTH or (function.node.end_lineno or 0) - function.node.lineno > FOLLOW_LINES:
+            if frame.asking or frame.depth > FOLLOW_DEPTH or (function.node.end_lineno or 0) - function.node.lineno > FOLLOW_LINES:
                 return False
             return (bool(fields_in(frame.pc)) or any(fields_of(arg) for arg in args)) and world.asks_device.of(function)
 
@@ -96,6 +98,7 @@ class Session:
         environment = Environment(self.space, self.reading.true_words, self.settings, unset=True)
         symbolic: dict[str, Value] = {option.field: OptionValue(option.field, option.field) for option in self.options}
         world = ResolvingWorld(self.resolution_rules, self.program, self.space, self.reading, self._platform(), environment, symbolic)
+        world.facts = self.facts
         interpreter = Interpreter(self.program, self.space, world)
         interpreter.depth_limit = RESOLUTION_DEPTH
         return Resolver(interpreter, world, self.resolution_rules, self.defaults, self.version)
@@ -108,6 +111,11 @@ class Session:
             if option.default is None and option.default_source is None and option.type == "str":
                 values[option.field] = Known(f"<{option.field}>")
         return {**values, **{name: value for name, value in self.settings.items() if not name.startswith("env:")}}
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """What is given about the model, by the name of the fact."""
+        return {name: self.settings[name] for name in self.reading.listed_facts.values() if name in self.settings}
 
     def _platform(self) -> Platform:
         return Platform(self.space, self.devices, load_facts(self.rules), self.cuda)

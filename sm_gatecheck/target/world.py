@@ -20,6 +20,7 @@ from sm_gatecheck.evaluate.values import (
     Known,
     Opaque,
     OptionValue,
+    Sequence,
     Truth,
     Value,
     fields_of,
@@ -68,9 +69,12 @@ class SglangWorld:
         facts = (*platform.facts.values, *platform.facts.calls)
         roots = reading.device_roots + reading.option_roots + reading.environment_roots + reading.platform_roots
         self.relevance = Relevance(program, roots, facts)
-        self.asks_device = Relevance(program, reading.device_roots, [fact for fact in facts if fact.rsplit(".", 1)[-1] in reading.device_roots])
+        self.asks_device = Relevance(
+            program, reading.device_roots, [fact for fact in facts if fact.rsplit(".", 1)[-1] in reading.device_roots]
+        )
         self.follows: Callable[[Frame, FunctionValue, tuple[Value, ...]], bool] = lambda frame, function, args: False
         self.on_store: Callable[[Frame, Instance, str, Value, ast.AST], bool] | None = None
+        self.facts: dict[str, Any] = {}
         self._options_object: Instance | None = None
         platform.environment = lambda name, default: environment.read(name, "str", default)
 
@@ -120,7 +124,13 @@ class SglangWorld:
         return None
 
     def function_call(
-        self, interpreter: Interpreter, function: FunctionValue, args: tuple[Value, ...], keywords: dict[str, Value], node: ast.Call | None, frame: Frame
+        self,
+        interpreter: Interpreter,
+        function: FunctionValue,
+        args: tuple[Value, ...],
+        keywords: dict[str, Value],
+        node: ast.Call | None,
+        frame: Frame,
     ) -> Value | None:
         if function.owner is not None:
             return None
@@ -191,7 +201,15 @@ class SglangWorld:
         return None
 
     def unknown_attribute(self, interpreter: Interpreter, name: str) -> Value | None:
-        return self.options_object(interpreter) if name in self.reading.option_attributes else None
+        if name in self.reading.option_attributes:
+            return self.options_object(interpreter)
+        fact = self.reading.listed_facts.get(name)
+        return None if fact is None else self._listed(fact)
+
+    def _listed(self, fact: str) -> Value:
+        """A list of which only the first item is known by name."""
+        value = self.facts.get(fact)
+        return Sequence("list", (OptionValue(fact, fact) if value is None else Known(value),))
 
     def parameter(self, interpreter: Interpreter, function: FunctionValue, name: str, annotation: str | None) -> Value | None:
         if name in self.reading.option_parameters or (annotation and self.reading.option_annotations & set(_WORD.findall(annotation))):

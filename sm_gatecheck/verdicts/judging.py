@@ -220,7 +220,9 @@ class Judge:
         if trial.sets.get(bits) or any(found.condition.exists & bits for found in (*trial.raised, *trial.environment)):
             return True
         free = (EffectKind.WARNS, EffectKind.BEHAVIOUR)
-        return any(active & bits and site.kind not in free and not self._remaining(site, trial, bits).is_false for site, active in trial.sites)
+        return any(
+            active & bits and site.kind not in free and not self._remaining(site, trial, bits).is_false for site, active in trial.sites
+        )
 
     def _without_behaviour(self, trial: Trial, bits: int) -> Verdict:
         """An option that only resolution reads is for what resolution does because of it; one that nothing reads does nothing."""

@@ -448,6 +448,13 @@ def unknown_parameter(interp: Interpreter, function: FunctionValue, parameter: a
     special = interp.world.parameter(interp, function, parameter.arg, annotation)
     if special is not None:
         return special
+    passed = interp.arguments.get((id(function.node), parameter.arg))
+    if passed is not None:
+        return passed
+    if parameter.annotation is not None:
+        cls = classes.annotated_class(interp, parameter.annotation, function.module)
+        if cls is not None:
+            return classes.abstract_instance(interp, cls)
     return Opaque(f"9:{function.module.path}:{function.qualname}:{parameter.arg}", parameter.arg)
 
 

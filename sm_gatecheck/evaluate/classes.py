@@ -25,6 +25,7 @@ from sm_gatecheck.evaluate.values import (
     to_python,
 )
 from sm_gatecheck.model.condition import Condition
+from sm_gatecheck.program.modules import Module
 
 if TYPE_CHECKING:
     from sm_gatecheck.evaluate.interpreter import Interpreter
@@ -197,6 +198,22 @@ def _dynamic_attribute(interp: Interpreter, instance: Instance, name: str, frame
 
 def _stored_names(interp: Interpreter, cls: ClassValue) -> set[str]:
     return {name for known in interp.mro(cls) for name in interp.attribute_writers(known)}
+
+
+def annotated_class(interp: Interpreter, annotation: ast.expr, module: Module) -> ClassValue | None:
+    """The class of the tree that a plain annotation names (``Config``, ``"Config"``, ``Optional[Config]``); None for any other."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        name = annotation.value.strip()
+    elif isinstance(annotation, ast.Name):
+        name = annotation.id
+    elif isinstance(annotation, ast.Subscript) and isinstance(annotation.value, ast.Name) and annotation.value.id == "Optional":
+        return annotated_class(interp, annotation.slice, module)
+    else:
+        return None
+    if not name.isidentifier() or name not in module.bindings:
+        return None
+    value = interp.global_value(module, name)
+    return value if isinstance(value, ClassValue) and not is_enum(interp, value) else None
 
 
 def abstract_instance(interp: Interpreter, cls: ClassValue) -> Instance:

@@ -42,6 +42,8 @@ class Interpreter:
         self._in_progress: set[tuple[str, str]] = set()
         self._classes: dict[int, ClassValue] = {}
         self.summaries: dict[Any, Value] = {}
+        self.arguments: dict[tuple[int, str], Value] = {}
+        """What a parameter receives wherever its function is called, by the function's syntax node and the name."""
         self.running: set[Any] = set()
         self._attribute_writers: dict[int, dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]] = {}
         self.abstract_instances: dict[int, Any] = {}

@@ -13,7 +13,7 @@ from typing import Any
 from sm_gatecheck import __version__
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.report import Coverage, Diagnostic, Finding, PredicateRow, Report, Source
-from sm_gatecheck.model.verdict import DefaultAlternative, Effect, Evidence, Judgement, OptionReport, Verdict
+from sm_gatecheck.model.verdict import DefaultAlternative, Effect, EffectKind, Evidence, Judgement, OptionReport, Verdict
 
 SCHEMA_VERSION = "1"
 
@@ -45,6 +45,11 @@ def report_document(report: Report) -> dict[str, Any]:
             "coverage": _coverage(statistics.coverage),
         },
     }
+
+
+def _says_something(judgement: Judgement) -> bool:
+    """An ungated row is left out, unless setting the value does more than what the option is for."""
+    return judgement.verdict is not Verdict.UNGATED or any(effect.kind is not EffectKind.BEHAVIOUR for effect in judgement.effects)
 
 
 def options_document(source: Source, options: Iterable[Option], diagnostics: Iterable[Diagnostic] = ()) -> dict[str, Any]:
@@ -130,7 +135,7 @@ def _option_report(report: OptionReport) -> dict[str, Any]:
         "choices": _choices(option),
         "file": option.file,
         "line": option.line,
-        "verdicts": [_judgement(judgement) for judgement in report.judgements if judgement.verdict is not Verdict.UNGATED],
+        "verdicts": [_judgement(judgement) for judgement in report.judgements if _says_something(judgement)],
         "defaults": [{"sm": sm, "values": [_alternative(value) for value in values]} for sm, values in report.defaults],
     }
 

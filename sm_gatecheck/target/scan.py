@@ -15,13 +15,13 @@ from sm_gatecheck.evaluate import classes
 from sm_gatecheck.evaluate.calls import run_with_unknown_arguments
 from sm_gatecheck.evaluate.frames import Event, Frame
 from sm_gatecheck.evaluate.interpreter import BudgetExceeded, Interpreter
-from sm_gatecheck.evaluate.values import Choice, ClassValue, FunctionValue, Instance, Value, fields_in, fields_of
+from sm_gatecheck.evaluate.values import BoundMethod, ClassValue, FunctionValue, Payload, Value, fields_in, fields_of
 from sm_gatecheck.model.condition import Condition, Space
 from sm_gatecheck.program.mentions import Mentions
 from sm_gatecheck.program.modules import Module, Program
 from sm_gatecheck.target.registries import Registry, entry_condition
 
-ROUNDS = 3
+ROUNDS = 4
 COMMON_ATTRIBUTE_LIMIT = 40
 
 
@@ -71,7 +71,8 @@ class Scan:
         self._mentions = mentions
         self._summaries: dict[tuple[str, int], Summary] = {}
         self._functions: dict[str, list[tuple[int, int, ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef | None, str]]] = {}
-        self.carriers: dict[str, list[tuple[ClassValue, Value]]] = {}
+        self._arguments: dict[tuple[int, str], list[Value]] = {}
+        self._learnt: dict[str, None] = {}
 
     @property
     def space(self) -> Space:
@@ -79,18 +80,20 @@ class Scan:
 
     def run(self, roots: Iterable[str]) -> list[Summary]:
         """Every summary with events, in source order."""
+        asked: set[str] = set()
         names = frozenset(roots)
         for _ in range(ROUNDS):
-            before = len(self.carriers)
-            for summary in self._candidates(names):
-                self._collect_carriers(summary)
-            fresh = list(self.carriers)[before:]
-            names = frozenset(name for name in fresh if 0 < self._mentions.count(name) <= COMMON_ATTRIBUTE_LIMIT)
+            asked |= names
+            found: set[str] = set()
+            for summary in list(self._candidates(names)):
+                found |= self._carried_by(summary)
+            if self._learn_arguments():
+                # What was unknown at an entry is known now: functions that it bears on are run again.
+                found |= asked & frozenset(self._learnt)
+            names = frozenset(name for name in found - asked if 0 < self._mentions.count(name) <= COMMON_ATTRIBUTE_LIMIT)
             if not names:
                 break
-        return sorted(
-            (s for s in self._summaries.values() if s.events), key=lambda s: (s.module.path, 0 if s.node is None else s.node.lineno)
-        )
+        return sorted((s for s in self._summaries.values() if s.events), key=lambda s: (s.module.path, 0 if s.node is None else s.node.lineno))
 
     def _candidates(self, names: frozenset[str]) -> Iterator[Summary]:
         for path, line in self._mentions.mentioning(names):
@@ -154,15 +157,55 @@ class Scan:
         world_object = self._interpreter.world.receiver(self._interpreter, summary.owner)
         return classes.abstract_instance(self._interpreter, summary.owner) if world_object is None else world_object
 
-    def _collect_carriers(self, summary: Summary) -> None:
+    def _carried_by(self, summary: Summary) -> set[str]:
+        """The names under which a function leaves an option for others: attributes, globals, and its own answer."""
+        found: set[str] = set()
+        if summary.node is not None and summary.returned is not None and fields_of(summary.returned):
+            found.add(summary.name)
         for event in summary.events:
-            if event.kind != "store" or not isinstance(event.node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-                continue
-            if isinstance(event.receiver, Instance) and event.receiver.cls is not None and fields_of(event.values[0]):
-                attribute = event.name.rsplit(".", 1)[-1]
-                self.carriers.setdefault(attribute, []).append((event.receiver.cls, event.values[0]))
-            elif event.receiver is None and not isinstance(event.values[0], Choice) and fields_of(event.values[0]):
-                self.carriers.setdefault(event.name, [])
+            if event.kind == "store" and event.values and fields_of(event.values[0]) and "[" not in event.name:
+                found.add(event.name.rsplit(".", 1)[-1])
+            elif event.kind == "call":
+                self._note_arguments(event)
+        return found
+
+    def _note_arguments(self, event: Event) -> None:
+        """Remember an option that is passed to a function or constructor of the tree, by the parameter that receives it."""
+        function = self._callee(event.target)
+        if function is None or isinstance(function.node, ast.Lambda):
+            return
+        spec = function.node.args
+        names = [parameter.arg for parameter in [*spec.posonlyargs, *spec.args]]
+        if function.owner is not None and names and "staticmethod" not in classes.decorator_names(function.node):
+            names = names[1:]
+        for name, value in [*zip(names, event.values), *event.keywords]:
+            if fields_of(value):
+                self._arguments.setdefault((id(function.node), name), []).append(value)
+                self._learnt.setdefault(function.owner.node.name if function.node.name == "__init__" and function.owner else function.node.name)
+
+    def _callee(self, target: Payload | None) -> FunctionValue | None:
+        if isinstance(target, BoundMethod):
+            target = target.function
+        if isinstance(target, ClassValue):
+            found = self._interpreter.find_member(target, "__init__")
+            if found is None or not isinstance(found[1][-1], (ast.FunctionDef, ast.AsyncFunctionDef)):
+                return None
+            return FunctionValue(found[0].module, found[1][-1], found[0], None, f"{found[0].qualname}.__init__")
+        return target if isinstance(target, FunctionValue) else None
+
+    def _learn_arguments(self) -> bool:
+        """Make what is passed at every known call the value of the parameter; whether anything is new."""
+        fresh = False
+        for key, values in self._arguments.items():
+            distinct = list(dict.fromkeys(values))
+            if len(distinct) == 1 and key not in self._interpreter.arguments:
+                self._interpreter.arguments[key] = distinct[0]
+                fresh = True
+        if fresh:
+            self._interpreter.summaries.clear()
+            known = {node for node, _ in self._interpreter.arguments}
+            self._summaries = {place: s for place, s in self._summaries.items() if s.node is None or id(s.node) not in known}
+        return fresh
 
 
 def _outer_functions(

@@ -9,7 +9,7 @@ from typing import Any
 
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.report import Assumptions, Coverage, Diagnostic, Report, Statistics
-from sm_gatecheck.model.verdict import DefaultAlternative, Judgement, OptionReport, Verdict
+from sm_gatecheck.model.verdict import DefaultAlternative, OptionReport, Verdict
 from sm_gatecheck.target.reach import Reach
 from sm_gatecheck.target.rules import open_rules
 from sm_gatecheck.target.session import Session
@@ -61,10 +61,8 @@ def _analyse(tree: Tree, request: Request, progress: Progress, started: float) -
 
 
 def _judge_option(judge: Judge, sites: SiteIndex, option: Option, sms: tuple[int, ...]) -> OptionReport:
-    judgements: list[Judgement] = []
-    for value in judged_values(option, sites.conditions(option.field)):
-        judgements.extend(judge.judge(judge.trial(option, value), sms))
-    return OptionReport(option, tuple(judgements), tuple(_defaults(judge, option, sms)))
+    trials = [judge.trial(option, value) for value in judged_values(option, sites.conditions(option.field))]
+    return OptionReport(option, tuple(judge.judge(trials, sms)), tuple(_defaults(judge, option, sms)))
 
 
 def _defaults(judge: Judge, option: Option, sms: tuple[int, ...]) -> Iterable[tuple[int, tuple[DefaultAlternative, ...]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -20,7 +20,7 @@ from sm_gatecheck.verdicts.resolved import Alternative, conditions_by_place, dif
 from sm_gatecheck.verdicts.sites import Site, SiteIndex, active_on
 from sm_gatecheck.verdicts.summaries import summary_of
 
-EFFECT_LIMIT = 40
+BEHAVIOUR_LIMIT = 6
 
 
 @dataclass(frozen=True)
@@ -172,28 +172,31 @@ class Judge:
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
 
-    def judge(self, trial: Trial, sms: tuple[int, ...]) -> list[Judgement]:
-        """One judgement an SM, in the order of ``sms``."""
+    def judge(self, trials: Sequence[Trial], sms: tuple[int, ...]) -> list[Judgement]:
+        """The judgements of one option: a row for each trial and SM, in that order."""
+        gated = any(self._gated(trial) for trial in trials)
+        return [judgement for trial in trials for judgement in self._judge(trial, sms, gated)]
+
+    def _judge(self, trial: Trial, sms: tuple[int, ...], gated: bool) -> Iterable[Judgement]:
         verdicts = {sm: self._verdict(trial, self.session.devices.bit(sm)) for sm in self.space.sms}
+        if gated:
+            # The GPU bears on the option, if not on this value.
+            verdicts = {sm: Verdict.ACTIVE if verdict is Verdict.UNGATED else verdict for sm, verdict in verdicts.items()}
         live = (Verdict.ACTIVE, Verdict.PARTIAL, Verdict.UNGATED)
         active = tuple(sm for sm in self.space.sms if verdicts[sm] in live)
-        judgements = []
         for sm in sms:
             bits = self.session.devices.bit(sm)
             effects = tuple(self.effects(trial, bits))
-            judgements.append(
-                Judgement(
-                    sm=sm,
-                    value=shown(trial.value),
-                    verdict=verdicts[sm],
-                    summary=summary_of(trial, sm, verdicts[sm], active, effects),
-                    active_on=active,
-                    effects=effects,
-                    evidence=proof(self.session, trial, bits, verdicts[sm]),
-                    unknown=trial.unknown if verdicts[sm] is Verdict.UNKNOWN else (),
-                )
+            yield Judgement(
+                sm=sm,
+                value=shown(trial.value),
+                verdict=verdicts[sm],
+                summary=summary_of(trial, sm, verdicts[sm], active, effects),
+                active_on=active,
+                effects=effects,
+                evidence=proof(self.session, trial, bits, verdicts[sm]) if verdicts[sm] is not Verdict.UNGATED else (),
+                unknown=trial.unknown if verdicts[sm] is Verdict.UNKNOWN else (),
             )
-        return judgements
 
     def _verdict(self, trial: Trial, bits: int) -> Verdict:
         if self.refusals(trial, bits):
@@ -299,11 +302,14 @@ class Judge:
                 here = self._remaining(site, trial, bits)
                 if not here.is_false:
                     found.append(_with_when(self._site_effect(site), here))
-        unique = dict.fromkeys(found)
         order = {Phase.RESOLUTION: 0, Phase.STARTUP: 1, Phase.RUNTIME: 2}
-        return sorted(unique, key=lambda e: (order[e.phase], e.kind is EffectKind.BEHAVIOUR, e.file, e.line, e.what, str(e.when)))[
-            :EFFECT_LIMIT
-        ]
+        ordered = sorted(
+            dict.fromkeys(found), key=lambda e: (order[e.phase], e.kind is EffectKind.BEHAVIOUR, e.file, e.line, e.what, str(e.when))
+        )
+        kept = {effect for effect in ordered if effect.kind is not EffectKind.BEHAVIOUR}
+        kept.update([effect for effect in ordered if effect not in kept][:BEHAVIOUR_LIMIT])
+        return [effect for effect in ordered if effect in kept]
+
 
 
 def _with_when(effect: Effect, condition: Condition) -> Effect:

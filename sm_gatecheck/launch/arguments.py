@@ -77,7 +77,9 @@ class _Parser:
         if attached is not None:
             if flag.count == 0:
                 shown = printable(attached.text)[:_SHOWN]
-                self._problem("unexpected-value", f"{flag.spelling} takes no value and is given {shown!r}: the server refuses it", word, flag.spelling)
+                self._problem(
+                    "unexpected-value", f"{flag.spelling} takes no value and is given {shown!r}: the server refuses it", word, flag.spelling
+                )
             self._store(flag, known, [attached] if flag.count != 0 else [])
             return index
         values = self._values(flag, words, index)

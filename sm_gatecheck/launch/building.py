@@ -72,9 +72,7 @@ class Builder:
             if self.table is not None and keyword.name not in known:
                 near = _nearest_field(keyword.name, known)
                 hint = f"; did you mean {near}?" if near else ""
-                problems.append(
-                    Problem("unknown-field", f"{keyword.name}: no such option{hint}", keyword.extent.span, keyword.name, near)
-                )
+                problems.append(Problem("unknown-field", f"{keyword.name}: no such option{hint}", keyword.extent.span, keyword.name, near))
                 continue
             setting = _keyword_value(keyword)
             unresolved.extend(keyword.unresolved)
@@ -111,9 +109,7 @@ class Builder:
         if index is not None and index + 1 < len(words):
             words = [*before.words, *words[:index], *words[index + 2 :]]
         problems.extend(self._unread_config(words))
-        parsed = parse_arguments(
-            words, self.table, has_own_flags=invocation.entry.has_own_flags, help_flags=self.rules.help_flags
-        )
+        parsed = parse_arguments(words, self.table, has_own_flags=invocation.entry.has_own_flags, help_flags=self.rules.help_flags)
         parsed.problems[:0] = [*problems, *before.problems]
         parsed.unresolved.extend(notes)
         environment = {name: _environment_value(name, setting) for name, setting in invocation.environment.items()}
@@ -128,7 +124,7 @@ class Builder:
     def _own_words(self, invocation: Invocation) -> list[Word]:
         """The words that reach the server's parser: without the entry point's own flags, a bare model given its flag."""
         entry = invocation.entry
-        words = [word for word in invocation.words]
+        words = list(invocation.words)
         kept: list[Word] = []
         index = 0
         while index < len(words):
@@ -144,7 +140,12 @@ class Builder:
     def _with_positional(self, words: list[Word], entry: EntryRule, invocation: Invocation) -> list[Word]:
         if entry.positional is None or not applies(entry.positional_versions, self._release(invocation.versions)):
             return words
-        if not words or words[0].text.startswith("-") or words[0].is_empty_default or (words[0].starts_unresolved and len(words[0].value.runs) > 1):
+        if (
+            not words
+            or words[0].text.startswith("-")
+            or words[0].is_empty_default
+            or (words[0].starts_unresolved and len(words[0].value.runs) > 1)
+        ):
             return words
         if words[0].starts_unresolved and any(word.text.partition("=")[0] == entry.positional for word in words):
             return words

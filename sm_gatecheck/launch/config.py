@@ -57,7 +57,11 @@ def _by_key(table: OptionTable | None) -> dict[str, Option]:
 def _add(key: YamlNode, value: YamlNode, by_key: dict[str, Option], era: ConfigEra, result: ConfigWords) -> None:
     name = key.text
     option = by_key.get(name.replace("-", "_"))
-    if option is not None and option.action in era.refused and not (option.action == "other" and is_switch_pair(option) and not era.refused):
+    if (
+        option is not None
+        and option.action in era.refused
+        and not (option.action == "other" and is_switch_pair(option) and not era.refused)
+    ):
         result.problems.append(
             Problem("config", f"{name} cannot stand in a file of arguments: the server refuses it", key.extent.span, f"--{name}")
         )

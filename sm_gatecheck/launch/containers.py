@@ -11,7 +11,6 @@ from sm_gatecheck.launch.job import Setting
 from sm_gatecheck.launch.located import Located, Word
 from sm_gatecheck.launch.rules import ContainerRules, LaunchRules
 
-
 _MAX_GLOBAL_WORDS = 6
 """Words between ``docker`` and its verb: ``container``, ``--context NAME``, ``-H HOST``."""
 
@@ -64,7 +63,9 @@ class _Reading:
         while self.index < len(self.words):
             word = self.words[self.index]
             text = word.text
-            if word.starts_unresolved and self._is_open(word):
+            if word.is_empty_default:
+                self.index += 1
+            elif word.starts_unresolved and self._is_open(word):
                 self._note(word, "container flags")
                 self.index += 1
             elif text == "--":
@@ -108,6 +109,8 @@ class _Reading:
             return
 
     def _next(self) -> Word | None:
+        while self.index < len(self.words) and self.words[self.index].is_empty_default:
+            self.index += 1
         if self.index >= len(self.words):
             return None
         self.index += 1

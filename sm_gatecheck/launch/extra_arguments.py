@@ -92,7 +92,7 @@ def _item_words(item: YamlNode) -> list[Word]:
 
 def _flag_words(key: YamlNode, setting: YamlNode) -> list[Word]:
     name = key.text
-    if not name or not setting.is_scalar and not setting.is_list:
+    if not name or setting.is_mapping:
         return []
     dashes = name.startswith("--")
     flag = key.located if dashes else substitute("--", key.located, 0, 1) + key.located
@@ -109,5 +109,7 @@ def _are_ours(flags: list[str], image: Located | None, reading: Reading) -> bool
         return True
     if reading.table is None:
         return any(flag in reading.rules.image_flags for flag in flags)
-    known = sum(1 for flag in flags if flag in reading.table.by_flag or any(spelling.startswith(flag) for spelling in reading.table.by_flag))
+    known = sum(
+        1 for flag in flags if flag in reading.table.by_flag or any(spelling.startswith(flag) for spelling in reading.table.by_flag)
+    )
     return known >= max(1, len(flags) * _KNOWN_SHARE)

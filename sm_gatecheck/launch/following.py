@@ -45,12 +45,15 @@ def follow(job: Job, rules: LaunchRules, companions: Companions, inherited: Mapp
         for key, invocation in found.items():
             first = seen.get(key)
             if first is None:
-                seen[key] = _Seen(fixed, invocation, [])
+                needs = [branchings[condition].needs[branch] for condition, branch in fixed.items()]
+                path = tuple(dict.fromkeys((*needs, *invocation.when)))
+                seen[key] = _Seen(fixed, replace(invocation, when=path), [])
             elif fixed:
                 extra = {condition: branch for condition, branch in fixed.items() if first.fixed.get(condition) != branch}
                 last = next(reversed(fixed))
                 against = parent.get(key, first.invocation)
-                first.variants.append(Variant(described(extra, branchings), invocation, against, branchings[last].has_default))
+                replaces = branchings[last].has_default and key in parent
+                first.variants.append(Variant(described(extra, branchings), invocation, against, replaces))
         for condition, branching in met.items():
             # Conditions are tried one at a time; together only where one stands inside another, and so was not met before.
             if condition not in first_met:

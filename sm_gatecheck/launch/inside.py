@@ -12,7 +12,9 @@ from sm_gatecheck.launch.located import Located
 
 @dataclass(frozen=True)
 class Inside:
-    """``files`` by path (a mounted ConfigMap, a copied script), ``mounts`` as (path inside, path on the host, relative to ``directory``)."""
+    """``files`` by path (a mounted ConfigMap, a copied script), ``mounts`` as (path inside, path on the host); the host's are
+    relative to ``directory``.
+    """
 
     files: Mapping[str, Located] = field(default_factory=dict)
     mounts: tuple[tuple[str, str], ...] = ()
@@ -28,3 +30,6 @@ class Inside:
                 source = companions.read(outer.rstrip("/") + path[len(inner) :], self.directory)
                 return source.located() if source is not None else None
         return None
+
+
+NOTHING = Inside()

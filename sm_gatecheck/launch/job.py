@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sm_gatecheck.launch.inside import Inside
+from sm_gatecheck.launch.inside import NOTHING, Inside
 from sm_gatecheck.launch.located import Located, Word
 from sm_gatecheck.launch.model import Extent, Problem, VersionMention
 from sm_gatecheck.launch.rules import EntryRule
@@ -37,7 +37,7 @@ class Job:
     image: Located | None = None
     notes: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
-    inside: Inside = Inside()
+    inside: Inside = NOTHING
     directory: Path | None = None
     versions: tuple[VersionMention, ...] = ()
     alternatives: tuple[tuple[str, tuple[Word, ...]], ...] = ()
@@ -95,7 +95,7 @@ class Invocation:
     notes: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     versions: tuple[VersionMention, ...] = ()
-    inside: Inside = Inside()
+    inside: Inside = NOTHING
     directory: Path | None = None
     is_container: bool = False
 

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 from sm_gatecheck.launch.model import Extent
@@ -30,7 +31,7 @@ class SourceText:
         """The byte at which each line starts."""
         total, found = self.skipped, []
         starts = [*self._line_starts, len(self.text)]
-        for start, end in zip(starts, starts[1:], strict=False):
+        for start, end in pairwise(starts):
             found.append(total)
             total += len(encoded(self.text[start:end]))
         return found

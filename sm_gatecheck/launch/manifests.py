@@ -147,9 +147,7 @@ def _variable(item: YamlNode, shared: Shared, environment: dict[str, Setting], n
         _variable_from(name_node.text, name_node, item, shared, environment, notes)
 
 
-def _variable_from(
-    name: str, place: YamlNode, item: YamlNode, shared: Shared, environment: dict[str, Setting], notes: list[str]
-) -> None:
+def _variable_from(name: str, place: YamlNode, item: YamlNode, shared: Shared, environment: dict[str, Setting], notes: list[str]) -> None:
     source = item.get("valueFrom")
     if source is None or not source.is_mapping:
         if item.get("value") is None and item.is_mapping and source is None and item.get("name") is not None:

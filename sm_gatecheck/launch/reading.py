@@ -41,7 +41,7 @@ def read_launch(
     Empty where the file starts no server. LaunchError, one line, for what cannot be read at all or an unknown format.
     """
     book = LaunchRules.read(rules or Rulebook.open())
-    if isinstance(path_or_text, str) and path_or_text == STDIN or isinstance(path_or_text, Path) and str(path_or_text) == STDIN:
+    if str(path_or_text) == STDIN:
         source = decoded(sys.stdin.buffer.read(), "<stdin>")
     elif isinstance(path_or_text, Path):
         source = read_file(path_or_text)
@@ -55,7 +55,12 @@ def read_launch(
 
 
 def read_arguments(
-    arguments: Sequence[str], table: OptionTable | None, *, rules: Rulebook | None = None, version: str | None = None, name: str = "<arguments>"
+    arguments: Sequence[str],
+    table: OptionTable | None,
+    *,
+    rules: Rulebook | None = None,
+    version: str | None = None,
+    name: str = "<arguments>",
 ) -> Launch:
     """Plain arguments (what follows ``--`` on gatecheck's own command line), with or without the command in front of them.
 

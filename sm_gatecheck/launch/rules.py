@@ -19,7 +19,7 @@ LAUNCH_FILE = "sglang/launch.toml"
 
 @dataclass(frozen=True)
 class EntryRule:
-    """Words that start a server. ``consumed`` are flags that only the entry point knows, ``positional`` the flag that a bare first word stands for."""
+    """Words that start a server. ``consumed`` are flags of the entry point alone, ``positional`` is what a bare first word stands for."""
 
     name: str
     words: tuple[str, ...]
@@ -51,7 +51,6 @@ class ConfigEra:
 @dataclass(frozen=True)
 class ContainerRules:
     commands: tuple[str, ...]
-    groups: tuple[str, ...]
     verbs: tuple[str, ...]
     environment: tuple[str, ...]
     environment_files: tuple[str, ...]
@@ -185,7 +184,12 @@ def _read(document: Mapping[str, Any]) -> LaunchRules:
             EnvironmentFlag(tuple(row["commands"]), tuple(row["flags"]), row.get("separator")) for row in wrappers["flag"]
         ),
         container=ContainerRules(
-            *(tuple(container[key]) for key in ("commands", "groups", "verbs", "environment", "environment_files", "entrypoint", "name")),
+            commands=tuple(container["commands"]),
+            verbs=tuple(container["verbs"]),
+            environment=tuple(container["environment"]),
+            environment_files=tuple(container["environment_files"]),
+            entrypoint=tuple(container["entrypoint"]),
+            name=tuple(container["name"]),
             volumes=tuple(container["volumes"]),
             switches=frozenset(container["switches"]),
             exec_verbs=tuple(container["exec"]["verbs"]),

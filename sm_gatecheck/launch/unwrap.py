@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sm_gatecheck.launch.containers import Container, enter
 from sm_gatecheck.launch.files import Companions
-from sm_gatecheck.launch.inside import Inside
+from sm_gatecheck.launch.inside import NOTHING, Inside
 from sm_gatecheck.launch.job import Setting
 from sm_gatecheck.launch.located import Located, Word
 from sm_gatecheck.launch.model import Extent, VersionMention
@@ -36,7 +36,7 @@ class Surroundings:
     versions: tuple[VersionMention, ...] = ()
     directory: Path | None = None
     is_container: bool = False
-    inside: Inside = Inside()
+    inside: Inside = NOTHING
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Nested:
 
 def unwrap(words: Sequence[Word], around: Surroundings, rules: LaunchRules, companions: Companions) -> Server | Nested | None:
     """What a command starts: a server, a script to look into, or nothing of interest."""
-    return _Unwrapping(rules, companions).of([word for word in words if not word.is_empty_default], around, 0)
+    return _Unwrapping(rules, companions).of(list(words), around, 0)
 
 
 @dataclass
@@ -236,9 +236,7 @@ class _Unwrapping:
         return found
 
 
-def image_entry(
-    words: Sequence[Word], image: Located, extent: Extent, around: Surroundings, rules: LaunchRules
-) -> Server | None:
+def image_entry(words: Sequence[Word], image: Located, extent: Extent, around: Surroundings, rules: LaunchRules) -> Server | None:
     """Arguments alone, for an image of the server: its own entry point takes them."""
     if not words or not words[0].text.startswith("-") or not is_program_image(image.text, rules):
         return None

@@ -10,7 +10,7 @@ import re
 
 from sm_gatecheck.launch.located import Located, join, substitute
 
-_ESCAPE = re.compile(r'\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|\r?\n[ \t]*|.)', re.DOTALL)
+_ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|\r?\n[ \t]*|.)", re.DOTALL)
 _LETTERS = {
     "0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b",
     " ": " ", '"': '"', "/": "/", "\\": "\\", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
@@ -59,8 +59,10 @@ class _Builder:
 def _quoted(builder: _Builder, text: str, start: int, end: int, escape: re.Pattern[str] | None) -> None:
     """A flow scalar: escapes, and line breaks folded to a blank or to the empty lines between."""
     position = start
-    pattern = re.compile(f"(?P<escape>{escape.pattern})|(?P<fold>{_BREAK.pattern})", re.DOTALL) if escape else re.compile(
-        f"(?P<fold>{_BREAK.pattern})"
+    pattern = (
+        re.compile(f"(?P<escape>{escape.pattern})|(?P<fold>{_BREAK.pattern})", re.DOTALL)
+        if escape
+        else re.compile(f"(?P<fold>{_BREAK.pattern})")
     )
     for match in pattern.finditer(text, start, end):
         if match.start() < position:
@@ -102,6 +104,7 @@ def _block(builder: _Builder, text: str, start: int, end: int, style: str) -> No
         lines.pop()
     trailing = _lines(text, lines[-1][2] if lines else header.end(), end)
     previous_more = True
+    previous_end = header.end()
     blank = 0
     is_first = True
     for line_start, line_end, after in lines:

@@ -1,4 +1,4 @@
-"""YAML as a tree of nodes that know their place: composed by ruamel.yaml, never made into objects, merge keys and aliases followed within bounds.
+"""YAML as a tree of nodes that know their place: composed by ruamel.yaml and never made into objects, aliases followed within bounds.
 
 Go templates (``{{ .Values.x }}``) are no YAML; each is replaced before parsing by as many characters that can stand anywhere,
 and comes back as a part of the text that is not known. Lines that hold nothing else become comments.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-from sm_gatecheck.launch.located import Located, join, substitute
+from sm_gatecheck.launch.located import Located, Run, join, substitute
 from sm_gatecheck.launch.model import Extent
 from sm_gatecheck.launch.yaml_scalars import scalar_text
 
@@ -153,10 +153,10 @@ class YamlTree:
     """The documents of one text. ``version`` is that of YAML: (1, 1) reads ``yes`` as true, (1, 2) as a text."""
 
     def __init__(self, text: Located, version: tuple[int, int] = (1, 2)) -> None:
-        self.base = text
+        self.readable = _without_templates(text.text)
+        self.base = _reworded(text, self.readable)
         self._entries: dict[int, dict[str, tuple[YamlNode, YamlNode]]] = {}
         self._nodes: dict[int, YamlNode] = {}
-        self.readable = _without_templates(text.text)
         self.problem: YamlProblem | None = None
         self._version = version
         self.documents: list[YamlNode] = list(self._compose())
@@ -166,7 +166,7 @@ class YamlTree:
             self.problem = YamlProblem(f"more than {MAX_CHARACTERS:,} characters of YAML", 1)
             return
         yaml = YAML(typ="safe", pure=True)
-        yaml.version = self._version  # type: ignore[assignment]
+        yaml.version = self._version
         try:
             for number, raw in enumerate(yaml.compose_all(self.readable)):
                 if number >= MAX_DOCUMENTS:
@@ -233,6 +233,18 @@ class YamlTree:
             position = match.end()
         parts.append(text.part(position))
         return join(parts)
+
+
+def _reworded(text: Located, words: str) -> Located:
+    """The places of a text with as many other characters."""
+    if words == text.text:
+        return text
+    runs: list[Run] = []
+    position = 0
+    for run in text.runs:
+        runs.append(replace(run, text=words[position : position + len(run.text)]))
+        position += len(run.text)
+    return Located(tuple(runs), text.anchor)
 
 
 def _without_templates(text: str) -> str:

@@ -35,8 +35,9 @@ class Argo:
             calls = _calls(document)
 
             def change(owner: YamlNode, job: Job, parameters: dict[str, Located] = parameters, calls: _Calls = calls) -> Iterator[Job]:
+                name = owner.get("name")
                 for known in _inputs(owner, parameters, calls):
-                    yield _filled(job, known)
+                    yield replace(_filled(job, known), name=name.text if name is not None else job.name)
 
             seen: set[int] = set()
             yield from _scripts(document, parameters, calls, source, seen)

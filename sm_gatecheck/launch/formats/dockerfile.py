@@ -133,7 +133,9 @@ class _Parser:
             name, separator, _ = word.text.partition("=")
             if not self.found:
                 if separator:
-                    self.before[name] = interpolated(word.value.part(len(name) + 1), self.before.get, escape="\\$").noted(f"${name} is not set")
+                    self.before[name] = interpolated(word.value.part(len(name) + 1), self.before.get, escape="\\$").noted(
+                        f"${name} is not set"
+                    )
             elif separator:
                 value = self._text(word.value.part(len(name) + 1))
                 self.stage.arguments[name] = value.noted(f"${name} is not set")

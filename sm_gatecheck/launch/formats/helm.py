@@ -18,10 +18,15 @@ class Helm:
     title: str = "Helm values"
 
     def recognise(self, source: SourceText, reading: Reading) -> int:
-        if not is_named(source, "*.yaml", "*.yml", "<*>") or "--" not in source.text and "rgs" not in source.text:
+        if not is_named(source, "*.yaml", "*.yml", "<*>") or ("--" not in source.text and "rgs" not in source.text):
             return NO
         documents = reading.yaml(source).documents
-        if not documents or not documents[0].is_mapping or documents[0].get("apiVersion") is not None or documents[0].get("services") is not None:
+        if (
+            not documents
+            or not documents[0].is_mapping
+            or documents[0].get("apiVersion") is not None
+            or documents[0].get("services") is not None
+        ):
             return NO
         has_keys = any(reading.rules.is_argument_key(key) for node in documents[0].walk() for key in node.entries)
         return (LIKELY + 10 if is_named(source, "*values*") else POSSIBLE + 5) if has_keys else NO

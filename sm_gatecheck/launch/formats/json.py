@@ -129,6 +129,8 @@ def _engine(node: YamlNode, reading: Reading, name: str | None) -> EngineCall:
     environment: dict[str, Setting] = {}
     image = image_text(node.get("image"))
     for key, value in node.entries.values():
+        if key.text == "name" and value.text == name and (reading.table is None or key.text not in reading.table.by_field):
+            continue
         if key.text in ("env", "environment") and value.is_mapping:
             environment = container_environment(node, Shared(), [])
             continue

@@ -54,6 +54,7 @@ def manifest_jobs(
     for document in documents:
         for job, owner in _containers(document, shared, directory, seen):
             yield from change(owner, job) if change is not None else (job,)
+    for document in documents:
         yield from _loose_scripts(document, shared, directory, reading, seen)
 
 
@@ -103,8 +104,6 @@ def _loose_scripts(document: YamlNode, shared: Shared, directory: Path | None, r
     for node in document.walk():
         if node.is_scalar and id(node.raw) not in seen and reading.rules.entry_mention.search(node.text):
             yield Job(name=name, script=node.located, directory=directory)
-
-
 
 
 FORMAT = Kubernetes()

@@ -108,7 +108,7 @@ def _line_end(line: Located) -> Located:
 
 
 def _filled(text: Located, variables: Mapping[str, Located]) -> Located:
-    """``$(X)`` put in, ``$$`` made the shell's dollar sign; what make does not define is left to the shell, which does not know it either."""
+    """``$(X)`` put in, ``$$`` made the shell's dollar sign; what make does not define is left to the shell, unknown to it too."""
     return _Filling(variables).of(text, 0)
 
 

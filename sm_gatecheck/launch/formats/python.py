@@ -17,7 +17,23 @@ from sm_gatecheck.launch.programs.names import Names, Step
 from sm_gatecheck.launch.programs.places import Program
 from sm_gatecheck.launch.words import split_words
 
-_SILENT = frozenset({"print", "info", "debug", "warning", "error", "exception", "critical", "log", "join", "format", "add_argument", "ArgumentParser"})
+_SILENT = frozenset(
+    {
+        "print",
+        "info",
+        "debug",
+        "warning",
+        "error",
+        "exception",
+        "critical",
+        "log",
+        "join",
+        "format",
+        "split",
+        "add_argument",
+        "ArgumentParser",
+    }
+)
 _COMMAND_KEYWORDS = ("args", "cmd", "command", "shell_command")
 _ENVIRONMENT = "os.environ"
 _IF_UNSET = "not already set"
@@ -258,7 +274,12 @@ class _Reader:
         if given is not None and not (isinstance(given, ast.Constant) and given.value is None):
             self._set_all(self.collections.mapping(given), None, environment)
         return Job(
-            words=job.words, script=job.script, environment=environment, notes=job.notes, directory=job.directory, alternatives=job.alternatives
+            words=job.words,
+            script=job.script,
+            environment=environment,
+            notes=job.notes,
+            directory=job.directory,
+            alternatives=job.alternatives,
         )
 
 

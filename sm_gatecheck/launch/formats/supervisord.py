@@ -47,9 +47,7 @@ class Supervisord:
             if "environment" in section.values:
                 environment.update(_environment(_expanded(section.values["environment"], shared, program, source)))
             command = _expanded(section.values["command"], environment, program, source)
-            yield Job(
-                name=program, words=tuple(split_words(command)), environment=environment, directory=_directory(section, source)
-            )
+            yield Job(name=program, words=tuple(split_words(command)), environment=environment, directory=_directory(section, source))
 
 
 def _directory(section: _Section, source: SourceText) -> Path | None:

@@ -36,9 +36,7 @@ class _Walk:
     reading: Reading
     seen: set[int]
 
-    def of(
-        self, node: YamlNode, environment: dict[str, Setting], image: Located | None, name: str | None, depth: int
-    ) -> Iterator[Job]:
+    def of(self, node: YamlNode, environment: dict[str, Setting], image: Located | None, name: str | None, depth: int) -> Iterator[Job]:
         """Texts and lists below a node; variables of the mappings above count."""
         if id(node.raw) in self.seen or depth > _MAX_DEPTH:
             return

@@ -79,9 +79,9 @@ class Collections:
         elif isinstance(node, ast.Name):
             self._named_mapping(built, node, when, depth + 1)
         elif self.names.dotted(node) != "os.environ":
-            value = self.literals.value(node)
-            if isinstance(value.value, dict) and not value.unresolved:
-                constant = [Entry(str(key), self.program.extent(node), ast.Constant(inner), when) for key, inner in value.value.items()]
+            found = self.literals.value(node)
+            if isinstance(found.value, dict) and not found.unresolved:
+                constant = [Entry(str(key), self.program.extent(node), ast.Constant(inner), when) for key, inner in found.value.items()]
                 built.add([_placed(entry, node) for entry in constant])
             else:
                 built.notes.append(f"**{self.program.shown(node)}")
@@ -164,7 +164,11 @@ class Collections:
             statement = step.statement
             if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and statement.value is not None:
                 self._merge(built, self.elements(statement.value, condition, depth))
-            elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and isinstance(statement.value.func, ast.Attribute):
+            elif (
+                isinstance(statement, ast.Expr)
+                and isinstance(statement.value, ast.Call)
+                and isinstance(statement.value.func, ast.Attribute)
+            ):
                 method, arguments = statement.value.func.attr, statement.value.args
                 if method == "append" and arguments:
                     built.add([Entry(None, self.program.extent(arguments[0]), arguments[0], condition)])

@@ -123,7 +123,9 @@ class Literals:
         if isinstance(node.op, ast.BitOr) and isinstance(left, dict) and isinstance(right, dict):
             return {**left, **right}
         method = _OPERATORS.get(type(node.op))
-        sizes = [len(side) if isinstance(side, (str, list)) else abs(side) if isinstance(side, (int, float)) else 0 for side in (left, right)]
+        sizes = [
+            len(side) if isinstance(side, (str, list)) else abs(side) if isinstance(side, (int, float)) else 0 for side in (left, right)
+        ]
         if method is None or (isinstance(node.op, ast.Mult) and max(sizes) > _MAX_LENGTH) or max(sizes) > 10**12:
             raise Unknown(self.program.shown(node))
         try:

@@ -163,11 +163,14 @@ def _assigned(statement: ast.stmt, name: str) -> ast.expr | None:
     return None
 
 
-def _parameter(function: Function, name: str) -> ast.expr | None | bool:
+def _parameter(function: Function, name: str) -> ast.expr | bool | None:
     """The default of a parameter, None where it has none, False where it is no parameter."""
     ordinary = [*function.args.posonlyargs, *function.args.args]
     defaults = [None] * (len(ordinary) - len(function.args.defaults)) + list(function.args.defaults)
-    for parameter, default in [*zip(ordinary, defaults, strict=True), *zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)]:
+    for parameter, default in [
+        *zip(ordinary, defaults, strict=True),
+        *zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True),
+    ]:
         if parameter.arg == name:
             return default
     extra = [parameter.arg for parameter in (function.args.vararg, function.args.kwarg) if parameter is not None]
@@ -178,7 +181,8 @@ def _changes(statement: ast.stmt, name: str) -> bool:
     """Whether a statement is ``name[…] = …`` or ``name.update(…)``, ``.append``, ``.extend``, ``.setdefault``, ``.pop``."""
     if isinstance(statement, ast.Assign):
         return any(
-            isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id == name for target in statement.targets
+            isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id == name
+            for target in statement.targets
         )
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and isinstance(statement.value.func, ast.Attribute):
         owner = statement.value.func.value

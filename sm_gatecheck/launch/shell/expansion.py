@@ -132,11 +132,11 @@ class Expander:
             fields.add(Located((), text.extent))
         for child in children:
             if child.start_byte > position:
-                fields.add(_double_quoted(self.script.part(position, child.start_byte)).quoted())
+                fields.add(double_quoted(self.script.part(position, child.start_byte)).quoted())
             self._expand(child, fields, is_quoted=True)
             position = max(position, child.end_byte)
         if end > position:
-            fields.add(_double_quoted(self.script.part(position, end)).quoted())
+            fields.add(double_quoted(self.script.part(position, end)).quoted())
 
     def _is_array(self, node: Node) -> bool:
         source = self.script.source(node)
@@ -355,7 +355,7 @@ class Expander:
         """A value that is nothing but the output of a command goes by the variable's name."""
         if len(value.runs) == 1 and (value.runs[0].unresolved or "").startswith(("$(", "`", "<(")):
             whole = self.script.locate(node)
-            return substitute(f"${name}", whole, unresolved=f"${name}")
+            return substitute(whole.text, whole, unresolved=f"${name}")
         return value
 
     def _substitution(self, node: Node, fields: Fields, is_quoted: bool) -> None:
@@ -409,7 +409,8 @@ def unescaped(text: Located) -> Located:
     return _without_backslashes(text, None)
 
 
-def _double_quoted(text: Located) -> Located:
+def double_quoted(text: Located) -> Located:
+    """A text between double quotes, or of a heredoc, without the backslashes that count there."""
     return _without_backslashes(text, '$`"\\')
 
 
@@ -469,9 +470,8 @@ def _joined(parts: list[Located]) -> Located:
     """Texts with a blank between them, as ``"$*"`` joins."""
     found: list[Located] = []
     for number, part in enumerate(parts):
-        if number and part.runs:
-            run = part.runs[0]
-            found.append(substitute(" ", run.source, run.start, run.start))
+        if number:
+            found.append(substitute(" ", part if part.runs else parts[0], 0, 1))
         found.append(part)
     return join(found)
 

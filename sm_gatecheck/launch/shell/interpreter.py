@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -17,7 +18,7 @@ from sm_gatecheck.launch.located import Located, Word, join, substitute
 from sm_gatecheck.launch.model import Problem, VersionMention
 from sm_gatecheck.launch.rules import LaunchRules
 from sm_gatecheck.launch.shell.conditions import decide, pattern_decides
-from sm_gatecheck.launch.shell.expansion import MAX_TEXT, Expander
+from sm_gatecheck.launch.shell.expansion import MAX_TEXT, Expander, double_quoted
 from sm_gatecheck.launch.shell.scope import Scope, Variable
 from sm_gatecheck.launch.shell.syntax import Script, first_error
 from sm_gatecheck.launch.unwrap import Nested, Server, Surroundings, unwrap
@@ -58,10 +59,8 @@ class Following:
             return
         run = _Run(self, Script(text), scope, around, directory, depth)
         self._note_errors(run.script)
-        try:
+        with suppress(_Ended):
             run.block(run.script.root.children)
-        except _Ended:
-            pass
         run.uncalled_functions()
 
     def _note_errors(self, script: Script) -> None:
@@ -181,10 +180,10 @@ class _Run:
         position = body.start_byte
         for child in body.children:
             if child.type in ("simple_expansion", "expansion", "command_substitution"):
-                parts.append(self.script.part(position, child.start_byte))
+                parts.append(double_quoted(self.script.part(position, child.start_byte)))
                 parts.append(self.expander.text(child))
                 position = child.end_byte
-        parts.append(self.script.part(position, body.end_byte))
+        parts.append(double_quoted(self.script.part(position, body.end_byte)))
         return join(parts)
 
     def _takes_script(self, node: Node) -> bool:
@@ -257,7 +256,11 @@ class _Run:
     # -- branches --------------------------------------------------------------------------------------------------------
 
     def _branch(
-        self, key: tuple[int, int], branches: Sequence[tuple[str, Sequence[Node]]], default: Sequence[Node] | None, met: Sequence[bool | None]
+        self,
+        key: tuple[int, int],
+        branches: Sequence[tuple[str, Sequence[Node]]],
+        default: Sequence[Node] | None,
+        met: Sequence[bool | None],
     ) -> None:
         """Run the branch whose condition is met; where that is open, the one that this run is about, else the default."""
         possible: list[int] = []
@@ -298,9 +301,9 @@ class _Run:
             tests = [child for child in condition if child.is_named and child.type != "comment"]
             for test in tests[:-1]:
                 self.statement(test)
-            test = tests[-1] if tests else None
-            branches.append((self._shown(test) if test is not None else "", body))
-            met.append(decide(test, self.expander) if test is not None else None)
+            last = tests[-1] if tests else None
+            branches.append((self._shown(last) if last is not None else "", body))
+            met.append(decide(last, self.expander) if last is not None else None)
         self._branch((node.start_byte, node.end_byte), branches, default, met)
 
     def _case_statement(self, node: Node) -> None:
@@ -482,7 +485,9 @@ class _Run:
     def _export_word(self, word: Word) -> None:
         name, separator, _ = word.text.partition("=")
         if separator and name.isidentifier():
-            self.scope.set(name, Variable(value=word.value.part(len(name) + 1), place=word.value.part(0, len(name)).extent, is_exported=True))
+            self.scope.set(
+                name, Variable(value=word.value.part(len(name) + 1), place=word.value.part(0, len(name)).extent, is_exported=True)
+            )
 
     def _unset_command(self, node: Node) -> None:
         for child in node.named_children:

@@ -23,12 +23,13 @@ def _parser() -> Parser:
 
 
 class Script:
-    """A parsed script. Nodes are tree-sitter's."""
+    """A parsed script. Nodes are tree-sitter's. What is not known of the text (a chart's action) is a plain word to the grammar."""
 
     def __init__(self, text: Located) -> None:
         self.text = text
         self._bytes = encoded(text.text)
-        self.root: Node = _parser().parse(_readable(self._bytes)).root_node
+        shown = b"".join(b"x" * len(encoded(run.text)) if run.unresolved is not None else encoded(run.text) for run in text.runs)
+        self.root: Node = _parser().parse(_readable(shown)).root_node
 
     @cached_property
     def _characters(self) -> array[int] | None:

@@ -15,6 +15,8 @@ from hashlib import blake2b
 from typing import Any
 
 SIZE_LIMIT = 40
+WIDENED = "9~"
+"""How the keys of atoms begin that stand for what was given up."""
 
 
 class AnyValue:
@@ -381,7 +383,16 @@ class Space:
         certain, possible = ~self.forget(~a, _asks_option), self.forget(a, _asks_option)
         if certain.size + possible.size > SIZE_LIMIT:
             certain, possible = self.targets(a.forall), self.targets(a.exists)
-        return certain | (possible & self.free(f"9~{a.digest}", "several conditions", a.fields_and_taints()))
+        return certain | (possible & self.free(f"{WIDENED}{a.digest}", "several conditions", a.fields_and_taints()))
+
+
+    def certain(self, a: Condition) -> Condition:
+        """The part of a formula that does not hang on what was given up when it was widened."""
+        if a.atom is None:
+            return a
+        children = tuple((v, self.certain(c)) for v, c in a.children)
+        otherwise = self.certain(a._else())
+        return otherwise if a.atom.key.startswith(WIDENED) else self.node(a.atom, children, otherwise)
 
 
 def _asks_option(atom: Atom) -> bool:

@@ -64,6 +64,8 @@ class Relevance:
         statements = module.bindings.get(name)
         if not statements:
             return False
+        if any(self._counts(module, writer, None, reach) for writer in module.global_writers.get(name, ())):
+            return True
         for statement in statements:
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
                 source = imported_name(module, statement, name)

@@ -15,13 +15,24 @@ from sm_gatecheck.evaluate import classes
 from sm_gatecheck.evaluate.calls import run_with_unknown_arguments
 from sm_gatecheck.evaluate.frames import Event, Frame
 from sm_gatecheck.evaluate.interpreter import BudgetExceeded, Interpreter
-from sm_gatecheck.evaluate.values import BoundMethod, ClassValue, FunctionValue, Payload, Value, fields_in, fields_of
+from sm_gatecheck.evaluate.values import (
+    BoundMethod,
+    ClassValue,
+    FunctionValue,
+    Opaque,
+    Payload,
+    Value,
+    alternatives,
+    choice,
+    fields_in,
+    fields_of,
+)
 from sm_gatecheck.model.condition import Condition, Space
 from sm_gatecheck.program.mentions import Mentions
 from sm_gatecheck.program.modules import Module, Program
 from sm_gatecheck.target.registries import Registry, entry_condition
 
-ROUNDS = 4
+ROUNDS = 6
 COMMON_ATTRIBUTE_LIMIT = 40
 
 
@@ -45,20 +56,28 @@ class Summary:
 
 
 class _Listener:
-    """Keeps the events that options bear on, and the condition of every call by name."""
+    """Keeps the events that options bear on, and the condition of every call by name.
+
+    Inside a callee that is run for the sake of an option, everything happens because of it: of the acts that do not ask for
+    the target themselves one is enough to say so.
+    """
 
     def __init__(self, summary: Summary) -> None:
         self._summary = summary
+        self._plain: set[tuple[int, ...]] = set()
 
     def record(self, event: Event) -> None:
         if event.kind == "call":
             self._summary.calls.setdefault(event.name.rsplit(".", 1)[-1], []).append(event.condition)
-        if (
-            fields_in(event.condition)
-            or any(fields_of(value) for value in event.values)
-            or any(fields_of(value) for _, value in event.keywords)
-        ):
-            self._summary.events.append(event)
+        given = any(fields_of(value) for value in event.values) or any(fields_of(value) for _, value in event.keywords)
+        if not given and not fields_in(event.condition):
+            return
+        if event.chain and not given and event.kind in ("call", "store", "local") and not event.condition.depends_on_target():
+            callee = tuple(id(node) for _, node in event.chain)
+            if callee in self._plain and event.kind != "call":
+                return
+            self._plain.add(callee)
+        self._summary.events.append(event)
 
 
 class Scan:
@@ -197,15 +216,30 @@ class Scan:
         """Make what is passed at every known call the value of the parameter; whether anything is new."""
         fresh = False
         for key, values in self._arguments.items():
-            distinct = list(dict.fromkeys(values))
-            if len(distinct) == 1 and key not in self._interpreter.arguments:
-                self._interpreter.arguments[key] = distinct[0]
+            if key not in self._interpreter.arguments:
+                self._interpreter.arguments[key] = self._any_of(key, list(dict.fromkeys(values)))
                 fresh = True
         if fresh:
             self._interpreter.summaries.clear()
             known = {node for node, _ in self._interpreter.arguments}
             self._summaries = {place: s for place, s in self._summaries.items() if s.node is None or id(s.node) not in known}
         return fresh
+
+
+    def _any_of(self, key: tuple[int, str], values: list[Value]) -> Value:
+        """One of several values, depending on who calls."""
+        result = values[0]
+        for index, other in enumerate(values[1:3], 1):
+            free = self.space.free(f"8:{key[1]}@{index}", f"another caller sets {key[1]}")
+            joined = [(free & c, p) for c, p in alternatives(other, self.space.true)]
+            joined += [(~free & c, p) for c, p in alternatives(result, self.space.true)]
+            result = choice(joined, Opaque(f"9:{key[1]}", key[1]))
+        return result
+
+    def receives(self, event: Event) -> bool:
+        """Whether every option that a call passes on is known to its callee as the value of a parameter."""
+        function = self._callee(event.target)
+        return function is not None and any(node == id(function.node) for node, _ in self._interpreter.arguments)
 
 
 def _outer_functions(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from sm_gatecheck.evaluate.values import Value, from_python
+from sm_gatecheck.evaluate.values import Truth, Value, alternatives, from_python, is_constant, to_python
 from sm_gatecheck.model.condition import ANY, Condition
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.verdict import Effect, EffectKind, Judgement, Phase, Verdict
@@ -17,7 +17,7 @@ from sm_gatecheck.target.session import Session
 from sm_gatecheck.verdicts.domains import shown
 from sm_gatecheck.verdicts.evidence import proof
 from sm_gatecheck.verdicts.resolved import Alternative, conditions_by_place, differs, last_write, values_on
-from sm_gatecheck.verdicts.sites import Site, SiteIndex, active_on
+from sm_gatecheck.verdicts.sites import Default, Site, SiteIndex, active_on
 from sm_gatecheck.verdicts.summaries import summary_of
 
 BEHAVIOUR_LIMIT = 6
@@ -71,12 +71,24 @@ class Judge:
     def trial(self, option: Option, value: Any) -> Trial:
         """Everything that is known about setting ``option`` to ``value``."""
         trial = Trial(option, value)
-        default = None if option.is_environment else option.default
+        default = self.default_of(option)
         for site in self.sites.by_field.get(option.field, ()):
             trial.sites.append((site, active_on(site, option.field, value, default)))
         if not option.is_environment and value is not ANY:
             self._resolve(trial)
         return trial
+
+    def default_of(self, option: Option) -> Default:
+        """The option's value when nobody sets it, as resolution leaves it on each SM."""
+        declared = Default(((self.space.true, None if option.is_environment else option.default),))
+        value = self.baseline.fields.get(option.field)
+        if value is None or not any(write.field == option.field for write in self.baseline.writes):
+            return declared
+        found = []
+        for condition, payload in alternatives(value, self.space.true):
+            known = not isinstance(payload, Truth) and is_constant(payload)
+            found.append((condition, to_python(payload) if known else ANY))
+        return Default(tuple(found))
 
     def _resolve(self, trial: Trial) -> None:
         payload = from_python(trial.value)
@@ -99,7 +111,7 @@ class Judge:
         before, after = conditions_by_place(self.baseline.events), conditions_by_place(outcome.events)
         for key, (event, condition) in after.items():
             known = before.get(key)
-            fresh = condition if known is None else condition & ~known[1]
+            fresh = self.space.certain(condition if known is None else condition & ~known[1])
             if fresh.is_false:
                 continue
             effect = self._resolution_effect(event)

@@ -13,18 +13,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sm_gatecheck.evaluate.frames import Event, Guard
+from sm_gatecheck.evaluate.classes import is_enum
 from sm_gatecheck.evaluate.values import (
     Choice,
+    ClassValue,
     EnumMember,
     Instance,
+    Known,
     Opaque,
     OptionValue,
+    Payload,
     Sequence,
     Truth,
     Value,
     alternatives,
     fields_in,
     fields_of,
+    payloads,
 )
 from sm_gatecheck.evaluate.values import Mapping as MappingValue
 from sm_gatecheck.model.condition import ANY, Condition, Space
@@ -52,6 +57,7 @@ class Site:
     guards: tuple[Guard, ...]
     summary: Summary
     option: str | None = None
+    chain: tuple[tuple[Module, ast.AST], ...] = ()
 
     @property
     def line(self) -> int:
@@ -65,6 +71,10 @@ class Site:
         for guard in reversed(self.guards):
             if name in fields_in(guard.condition):
                 return guard.module.path, getattr(guard.node, "lineno", 0), getattr(guard.node, "col_offset", 0)
+        if self.chain:
+            # Inside a callee that the option chose or was given to: the call is where it was read.
+            module, node = self.chain[0]
+            return module.path, getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
         return self.module.path, self.line, getattr(self.node, "col_offset", 0)
 
 
@@ -141,8 +151,14 @@ def _sites_of(session: Session, summary: Summary) -> Iterator[Site]:
 
 
 def _only_passes_on(summary: Summary) -> bool:
-    """A getter that hands out the bare value of an option decides nothing: its callers do."""
-    return isinstance(summary.returned, OptionValue) and summary.returned.compute is None
+    """A getter that hands out the bare value of an option, or an enum made of it, decides nothing: its callers do."""
+    return summary.returned is not None and all(_is_bare(payload) for payload in payloads(summary.returned))
+
+
+def _is_bare(payload: Payload) -> bool:
+    if isinstance(payload, EnumMember):
+        return _is_bare(payload.raw)
+    return (isinstance(payload, OptionValue) and payload.compute is None) or isinstance(payload, Known)
 
 
 def _return_sites(session: Session, summary: Summary, phase: Phase) -> Iterator[Site]:
@@ -167,7 +183,7 @@ def _return_sites(session: Session, summary: Summary, phase: Phase) -> Iterator[
 
 
 def _event_site(session: Session, summary: Summary, event: Event, phase: Phase) -> Site | None:
-    kind, what, option = _classify(session, event)
+    kind, what, option = _classify(session, event, summary.name)
     if kind is None:
         return None
     values = event.values + tuple(value for _, value in event.keywords)
@@ -178,17 +194,26 @@ def _event_site(session: Session, summary: Summary, event: Event, phase: Phase) 
         bearing |= fields_of(value)
     if not bearing:
         return None
-    return Site(kind, phase, what, event.module, event.node, event.condition, values, bearing, event.guards, summary, option)
+    return Site(kind, phase, what, event.module, event.node, event.condition, values, bearing, event.guards, summary, option, event.chain)
 
 
-def _classify(session: Session, event: Event) -> tuple[EffectKind | None, str, str | None]:
+def _only_hands_on(session: Session, event: Event) -> bool:
+    """A call that is made whatever the options are, and whose callee is known to receive them: the callee decides."""
+    return not fields_in(event.condition) and session.scan.receives(event)
+
+
+def _classify(session: Session, event: Event, summary_name: str) -> tuple[EffectKind | None, str, str | None]:
     if event.kind in ("raise", "assert", "key_error"):
         return (None if event.caught else EffectKind.RAISES), event.name, None
-    if event.kind == "local":
-        return EffectKind.BEHAVIOUR, event.name, None
-    if event.followed:
+    if event.kind == "local" and session.effects.kind_of(summary_name) is None:
+        return None, event.name, None
+    if isinstance(event.target, ClassValue) and is_enum(session.interpreter, event.target):
+        return None, event.name, None
+    if event.followed or (event.kind == "call" and _only_hands_on(session, event)):
         # The callee was run with what it is given: what it does stands for it.
         return None, event.name, None
+    if event.kind == "local":
+        return EffectKind.BEHAVIOUR, event.name, None
     if event.kind == "environment":
         return EffectKind.SETS_ENV, event.name, None
     if event.kind == "store":
@@ -205,10 +230,26 @@ def _classify(session: Session, event: Event) -> tuple[EffectKind | None, str, s
 # -- what a value of the option makes of a site ---------------------------------------------------------------------------
 
 
-def active_on(site: Site, name: str, value: Any, default: Any) -> int:
-    """The SMs on which the site does something else with ``value`` than with ``default``."""
+@dataclass(frozen=True)
+class Default:
+    """What an option is worth when nobody sets it: each value with the condition under which resolution leaves it."""
+
+    alternatives: tuple[tuple[Condition, Any], ...]
+
+    def in_condition(self, condition: Condition, name: str) -> Condition:
+        """A condition of the site for whom the option is left alone."""
+        if len(self.alternatives) == 1:
+            return condition.restrict(name, self.alternatives[0][1])
+        result = condition.space.false
+        for when, value in self.alternatives:
+            result = result | (when & condition.restrict(name, value))
+        return result
+
+
+def active_on(site: Site, name: str, value: Any, default: Default) -> int:
+    """The SMs on which the site does something else with ``value`` than with what the option is by default."""
     space = site.condition.space
-    with_value, with_default = site.condition.restrict(name, value), site.condition.restrict(name, default)
+    with_value, with_default = site.condition.restrict(name, value), default.in_condition(site.condition, name)
     active = _differing(space, with_value, with_default)
     if name in _taints(site.condition):
         active |= with_value.exists
@@ -231,8 +272,11 @@ def _differing(space: Space, a: Condition, b: Condition) -> int:
     return ((a & ~b) | (b & ~a)).exists
 
 
-def _differing_values(space: Space, item: Value, name: str, value: Any, default: Any) -> int:
-    a, b = _restricted(space, item, name, value), _restricted(space, item, name, default)
+def _differing_values(space: Space, item: Value, name: str, value: Any, default: Default) -> int:
+    a, b = _restricted(space, item, name, value), {}
+    for when, usual in default.alternatives:
+        for key, condition in _restricted(space, item, name, usual).items():
+            b[key] = b.get(key, space.false) | (when & condition)
     differing = 0
     for payload in {*a, *b}:
         differing |= _differing(space, a.get(payload, space.false), b.get(payload, space.false))

@@ -192,6 +192,9 @@ def call(
 def _unknown_call(interp: Interpreter, node: ast.Call | None, frame: Frame, args: tuple[Value, ...], keywords: dict[str, Value]) -> Opaque:
     if node is None:
         return Opaque(f"9:{frame.module.path}:{frame.qualname}()", f"{frame.qualname}()")
+    if frame.recorder is not None and not frame.asking and interp.world.acts(callee_name(interp, node, frame)):
+        # The call itself was recorded with what it was given: what comes of it is no second reading of the option.
+        return interp.unknown(node, frame)
     receiver: tuple[Value, ...] = ()
     if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
         held = frame.variables.get(node.func.value.id)

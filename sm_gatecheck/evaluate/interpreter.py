@@ -118,6 +118,16 @@ class Interpreter:
             )
         )
 
+    def forget(self) -> None:
+        """Drop what was learnt about calls and about globals that functions write: more is known about their arguments."""
+        self.summaries.clear()
+        for module, name in [key for key in self._globals if self._is_written(*key)]:
+            del self._globals[module, name]
+
+    def _is_written(self, module: str, name: str) -> bool:
+        found = self.program.module(module)
+        return found is not None and name in found.global_writers
+
     # -- names ------------------------------------------------------------------------------------------------------
 
     def global_value(self, module: Module, name: str) -> Value | None:

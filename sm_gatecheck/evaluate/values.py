@@ -218,13 +218,22 @@ def fields_of(value: Value, depth: int = 3) -> frozenset[str]:
     """
     if isinstance(value, Choice):
         found: set[str] = set()
-        telling = any(not isinstance(payload, Opaque) for _, payload in value.alternatives)
+        telling = any(_is_telling(payload) for _, payload in value.alternatives)
         for condition, payload in value.alternatives:
             if telling:
                 found |= fields_in(condition)
             found |= _fields_of_payload(payload, depth)
         return frozenset(found)
     return _fields_of_payload(value, depth)
+
+
+def _is_telling(value: Value) -> bool:
+    """Whether a value is known in part: then which alternative it is says something."""
+    if isinstance(value, Choice):
+        return any(_is_telling(payload) for _, payload in value.alternatives)
+    if isinstance(value, Sequence):
+        return any(_is_telling(item) for item in value.items)
+    return not isinstance(value, Opaque)
 
 
 _NO_FIELDS: frozenset[str] = frozenset()

@@ -73,3 +73,6 @@ class World(Protocol):
 
     def finished(self, frame: Frame, result: Value) -> None:
         """An effectful call that was run has come to its end."""
+
+    def acts(self, name: str) -> bool:
+        """Whether calling something by this dotted name does anything, rather than compute or say something."""

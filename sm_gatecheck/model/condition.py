@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-SIZE_LIMIT = 40
+SIZE_LIMIT = 80
+OPTION_LIMIT = 160
 WIDENED = "9~"
 """How the keys of atoms begin that stand for what was given up."""
 
@@ -381,7 +382,7 @@ class Space:
         if a.size <= SIZE_LIMIT:
             return a
         certain, possible = ~self.forget(~a, _asks_option), self.forget(a, _asks_option)
-        if certain.size + possible.size > SIZE_LIMIT:
+        if certain.size + possible.size > OPTION_LIMIT:
             certain, possible = self.targets(a.forall), self.targets(a.exists)
         return certain | (possible & self.free(f"{WIDENED}{a.digest}", "several conditions", a.fields_and_taints()))
 

@@ -32,7 +32,8 @@ from sm_gatecheck.program.mentions import Mentions
 from sm_gatecheck.program.modules import Module, Program
 from sm_gatecheck.target.registries import Registry, entry_condition
 
-ROUNDS = 6
+ROUNDS = 7
+CALLERS_KEPT = 3
 COMMON_ATTRIBUTE_LIMIT = 40
 
 
@@ -91,7 +92,7 @@ class Scan:
         self._summaries: dict[tuple[str, int], Summary] = {}
         self._functions: dict[str, list[tuple[int, int, ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef | None, str]]] = {}
         self._arguments: dict[tuple[int, str], list[Value]] = {}
-        self._learnt: dict[str, None] = {}
+        self._fresh: dict[tuple[int, str], tuple[str, int]] = {}
 
     @property
     def space(self) -> Space:
@@ -104,13 +105,10 @@ class Scan:
         for _ in range(ROUNDS):
             asked |= names
             found: set[str] = set()
-            for summary in list(self._candidates(names)):
+            for summary in [*self._candidates(names), *self._relearnt()]:
                 found |= self._carried_by(summary)
-            if self._learn_arguments():
-                # What was unknown at an entry is known now: functions that it bears on are run again.
-                found |= asked & frozenset(self._learnt)
             names = frozenset(name for name in found - asked if 0 < self._mentions.count(name) <= COMMON_ATTRIBUTE_LIMIT)
-            if not names:
+            if not names and not self._fresh:
                 break
         return sorted((s for s in self._summaries.values() if s.events), key=lambda s: (s.module.path, 0 if s.node is None else s.node.lineno))
 
@@ -198,9 +196,14 @@ class Scan:
         if function.owner is not None and names and "staticmethod" not in classes.decorator_names(function.node):
             names = names[1:]
         for name, value in [*zip(names, event.values), *event.keywords]:
-            if fields_of(value):
-                self._arguments.setdefault((id(function.node), name), []).append(value)
-                self._learnt.setdefault(function.owner.node.name if function.node.name == "__init__" and function.owner else function.node.name)
+            if not fields_of(value):
+                continue
+            key = (id(function.node), name)
+            values = self._arguments.setdefault(key, [])
+            if value not in values:
+                values.append(value)
+                if len(values) <= CALLERS_KEPT:
+                    self._fresh[key] = (function.module.path, function.node.lineno)
 
     def _callee(self, target: Payload | None) -> FunctionValue | None:
         if isinstance(target, BoundMethod):
@@ -212,24 +215,24 @@ class Scan:
             return FunctionValue(found[0].module, found[1][-1], found[0], None, f"{found[0].qualname}.__init__")
         return target if isinstance(target, FunctionValue) else None
 
-    def _learn_arguments(self) -> bool:
-        """Make what is passed at every known call the value of the parameter; whether anything is new."""
-        fresh = False
-        for key, values in self._arguments.items():
-            if key not in self._interpreter.arguments:
-                self._interpreter.arguments[key] = self._any_of(key, list(dict.fromkeys(values)))
-                fresh = True
-        if fresh:
-            self._interpreter.summaries.clear()
-            known = {node for node, _ in self._interpreter.arguments}
-            self._summaries = {place: s for place, s in self._summaries.items() if s.node is None or id(s.node) not in known}
-        return fresh
-
+    def _relearnt(self) -> list[Summary]:
+        """Functions run again now that what they are passed is known, at every call seen so far."""
+        fresh, self._fresh = self._fresh, {}
+        for key, _ in fresh.items():
+            self._interpreter.arguments[key] = self._any_of(key, list(dict.fromkeys(self._arguments[key])))
+        if not fresh:
+            return []
+        self._interpreter.forget()
+        places = dict.fromkeys(fresh.values())
+        for path, line in places:
+            self._summaries.pop((path, line), None)
+        found = [self.at(self._program.by_path[path], line) for path, line in places]
+        return [summary for summary in found if summary is not None]
 
     def _any_of(self, key: tuple[int, str], values: list[Value]) -> Value:
         """One of several values, depending on who calls."""
         result = values[0]
-        for index, other in enumerate(values[1:3], 1):
+        for index, other in enumerate(values[1:CALLERS_KEPT], 1):
             free = self.space.free(f"8:{key[1]}@{index}", f"another caller sets {key[1]}")
             joined = [(free & c, p) for c, p in alternatives(other, self.space.true)]
             joined += [(~free & c, p) for c, p in alternatives(result, self.space.true)]

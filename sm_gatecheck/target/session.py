@@ -11,6 +11,7 @@ from sm_gatecheck.evaluate.frames import Frame
 from sm_gatecheck.evaluate.values import FunctionValue, Known, OptionValue, Value, fields_in, fields_of, from_python
 from sm_gatecheck.model.condition import Space
 from sm_gatecheck.model.option import Option
+from sm_gatecheck.model.verdict import EffectKind
 from sm_gatecheck.model.target import Devices
 from sm_gatecheck.program.mentions import Mentions
 from sm_gatecheck.program.modules import Program
@@ -72,6 +73,7 @@ class Session:
         world = SglangWorld(self.program, self.space, self.reading, self._platform(), environment, symbolic)
 
         world.facts = self.facts
+        world.does_something = lambda name: self.effects.kind_of(name) not in (None, EffectKind.WARNS)
 
         def option_decides(frame: Frame, function: FunctionValue, args: tuple[Value, ...]) -> bool:
             """A call that an option decides, or that is given one, is followed where its body asks for the target."""

@@ -75,6 +75,7 @@ class SglangWorld:
         self.follows: Callable[[Frame, FunctionValue, tuple[Value, ...]], bool] = lambda frame, function, args: False
         self.on_store: Callable[[Frame, Instance, str, Value, ast.AST], bool] | None = None
         self.facts: dict[str, Any] = {}
+        self.does_something: Callable[[str], bool] = lambda name: False
         self._options_object: Instance | None = None
         platform.environment = lambda name, default: environment.read(name, "str", default)
 
@@ -227,6 +228,9 @@ class SglangWorld:
 
     def follow_effects(self, frame: Frame, function: FunctionValue, args: tuple[Value, ...]) -> bool:
         return self.follows(frame, function, args)
+
+    def acts(self, name: str) -> bool:
+        return self.does_something(name)
 
     def replay(self, frame: Frame, function: FunctionValue, args: tuple[Value, ...], keywords: dict[str, Value]) -> Value | None:
         return None

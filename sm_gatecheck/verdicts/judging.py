@@ -287,7 +287,7 @@ class Judge:
             if not here.is_false and self._spared_elsewhere(refusal.condition, here):
                 found.append(_with_when(refusal.effect, here))
         for site, active in trial.sites:
-            if site.kind is EffectKind.RAISES and active & bits and active != self._everything:
+            if site.kind is EffectKind.RAISES and active & bits and active != self._everything and _target_decides(site):
                 here = self._remaining(site, trial, bits)
                 if not here.is_false:
                     found.append(_with_when(self._site_effect(site), here))
@@ -322,6 +322,14 @@ class Judge:
         kept.update([effect for effect in ordered if effect not in kept][:BEHAVIOUR_LIMIT])
         return [effect for effect in ordered if effect in kept]
 
+
+
+def _target_decides(site: Site) -> bool:
+    """Whether a refusal is about the target, or about something opaque (a shape, a checkpoint) on a path that the target chose."""
+    if not site.guards:
+        return site.condition.depends_on_target()
+    last = site.guards[-1].condition
+    return last.depends_on_target() or all(atom.field is not None for atom in last.atoms())
 
 
 def _with_when(effect: Effect, condition: Condition) -> Effect:

@@ -250,6 +250,9 @@ def active_on(site: Site, name: str, value: Any, default: Default) -> int:
     """The SMs on which the site does something else with ``value`` than with what the option is by default."""
     space = site.condition.space
     with_value, with_default = site.condition.restrict(name, value), default.in_condition(site.condition, name)
+    if site.kind is not EffectKind.BEHAVIOUR:
+        # An effect of the value is what happens with it and would not happen without: to be spared one is none.
+        return (with_value & ~with_default).exists
     active = _differing(space, with_value, with_default)
     if name in _taints(site.condition):
         active |= with_value.exists

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sm_gatecheck.evaluate.operations import truth_value
-from sm_gatecheck.evaluate.values import FALSE, Known, OptionValue, Value, is_constant, to_python
+from sm_gatecheck.evaluate.values import FALSE, Choice, Known, OptionValue, Value, is_constant, to_python
 from sm_gatecheck.model.condition import Space
 
 PREFIX = "env:"
@@ -27,7 +27,9 @@ class Environment:
         field = PREFIX + name
         if field in self._settings or self._unset:
             given = self._settings.get(field)
-            return default if given is None else _constant(parse(given))
+            if given is None and not is_constant_value(default):
+                return default
+            return _constant(parse(given))
         if kind == "bool":
             return truth_value(self._space.option_test(field, f"{name} is true", lambda given: bool(parse(given))))
         plain = kind == "str" and default == Known(None)
@@ -58,6 +60,10 @@ class Environment:
             except ValueError:
                 return None
         return text
+
+
+def is_constant_value(value: Value) -> bool:
+    return not isinstance(value, Choice) and is_constant(value)
 
 
 def _constant(value: Any) -> Value:

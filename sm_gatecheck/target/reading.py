@@ -39,6 +39,7 @@ class Reading:
     platform_roots: tuple[str, ...]
     left_out: tuple[str, ...]
     listed_facts: dict[str, str]
+    parameter_classes: dict[str, str]
 
 
 def load_reading(rules: Rulebook) -> Reading:
@@ -65,4 +66,5 @@ def load_reading(rules: Rulebook) -> Reading:
         tuple(roots["platform"]),
         tuple(document["scan"]["leave_out"]),
         {attribute: row["name"] for row in document.get("fact", []) for attribute in row["attributes"]},
+        dict(document.get("parameters", {})),
     )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sm_gatecheck.evaluate.classes import ABSTRACT
+from sm_gatecheck.evaluate.classes import ABSTRACT, abstract_instance
 from sm_gatecheck.evaluate.values import (
     Choice,
     ClassValue,
@@ -215,7 +215,15 @@ class SglangWorld:
     def parameter(self, interpreter: Interpreter, function: FunctionValue, name: str, annotation: str | None) -> Value | None:
         if name in self.reading.option_parameters or (annotation and self.reading.option_annotations & set(_WORD.findall(annotation))):
             return self.options_object(interpreter)
-        return None
+        dotted = self.reading.parameter_classes.get(name)
+        cls = None if dotted is None else self._class(interpreter, dotted)
+        return None if cls is None else abstract_instance(interpreter, cls)
+
+    def _class(self, interpreter: Interpreter, dotted: str) -> ClassValue | None:
+        owner, _, name = dotted.rpartition(".")
+        module = self.program.module(owner)
+        value = None if module is None else interpreter.global_value(module, name)
+        return value if isinstance(value, ClassValue) else None
 
     def receiver(self, interpreter: Interpreter, cls: ClassValue) -> Value | None:
         holder = self.options_object(interpreter)

@@ -45,6 +45,8 @@ class Trial:
     sets: dict[int, list[Effect]] = field(default_factory=dict)
     replaced: dict[int, list[Effect]] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
+    refusing: list[tuple[Effect, Condition]] | None = None
+    refused: Condition | None = None
 
     @cached_property
     def behaviours(self) -> list[tuple[Site, int]]:
@@ -71,16 +73,19 @@ class Judge:
     def trial(self, option: Option, value: Any) -> Trial:
         """Everything that is known about setting ``option`` to ``value``."""
         trial = Trial(option, value)
-        default = self.default_of(option)
+        declared = Default(((self.space.true, None if option.is_environment else option.default),)).other_than(value)
+        resolved = self.default_of(option, declared).other_than(value)
         for site in self.sites.by_field.get(option.field, ()):
+            # A behaviour is held against the declared default: what resolution makes of it differs by SM, and would make
+            # every site look gated. What happens only with the value is held against what really runs without it.
+            default = declared if site.kind is EffectKind.BEHAVIOUR else resolved
             trial.sites.append((site, active_on(site, option.field, value, default)))
         if not option.is_environment and value is not ANY:
             self._resolve(trial)
         return trial
 
-    def default_of(self, option: Option) -> Default:
+    def default_of(self, option: Option, declared: Default) -> Default:
         """The option's value when nobody sets it, as resolution leaves it on each SM."""
-        declared = Default(((self.space.true, None if option.is_environment else option.default),))
         value = self.baseline.fields.get(option.field)
         if value is None or not any(write.field == option.field for write in self.baseline.writes):
             return declared
@@ -280,21 +285,39 @@ class Judge:
         return any(found.condition.depends_on_target() for found in (*trial.raised, *trial.environment))
 
     def refusals(self, trial: Trial, bits: int) -> list[Effect]:
-        """What refuses the value on this SM and, under the same conditions, not on some other."""
+        """What refuses the value on this SM and, under the same conditions, would not be met by any refusal on some other."""
         found: list[Effect] = []
-        for refusal in trial.raised:
-            here = refusal.condition.on(bits)
-            if not here.is_false and self._spared_elsewhere(refusal.condition, here):
-                found.append(_with_when(refusal.effect, here))
-        for site, active in trial.sites:
-            if site.kind is EffectKind.RAISES and active & bits and active != self._everything and _target_decides(site):
-                here = self._remaining(site, trial, bits)
-                if not here.is_false:
-                    found.append(_with_when(self._site_effect(site), here))
+        for effect, condition in self._refusing(trial):
+            here = condition.on(bits)
+            if not here.is_false and self._spared_elsewhere(here, self._refused_at_all(trial)):
+                found.append(_with_when(effect, here))
         return found
 
-    def _spared_elsewhere(self, condition: Condition, here: Condition) -> bool:
-        return any((here & ~condition.on(1 << index)).exists for index in range(len(self.space.sms)))
+    def _refusing(self, trial: Trial) -> list[tuple[Effect, Condition]]:
+        """The refusals that the target decides."""
+        if trial.refusing is None:
+            found = [(refusal.effect, refusal.condition) for refusal in trial.raised]
+            for site, active in trial.sites:
+                if site.kind is EffectKind.RAISES and active and active != self._everything and _target_decides(site):
+                    condition = site.condition.restrict(trial.option.field, trial.value) & self.space.targets(active)
+                    found.append((self._site_effect(site), self.space.certain(condition)))
+            trial.refusing = found
+        return trial.refusing
+
+    def _refused_at_all(self, trial: Trial) -> Condition:
+        """When anything at all refuses the value, whatever decides it."""
+        if trial.refused is None:
+            result = self.space.false
+            for refusal in trial.raised:
+                result = result | refusal.condition
+            for site, active in trial.sites:
+                if site.kind is EffectKind.RAISES and active:
+                    result = result | site.condition.restrict(trial.option.field, trial.value)
+            trial.refused = result
+        return trial.refused
+
+    def _spared_elsewhere(self, here: Condition, refused: Condition) -> bool:
+        return any((here & ~refused.on(1 << index)).exists for index in range(len(self.space.sms)))
 
     def _remaining(self, site: Site, trial: Trial, bits: int) -> Condition:
         return site.condition.restrict(trial.option.field, trial.value).on(bits)

@@ -236,6 +236,10 @@ class Default:
 
     alternatives: tuple[tuple[Condition, Any], ...]
 
+    def other_than(self, value: Any) -> Default:
+        """The same, but where it already is ``value``: there the value is held against any other one."""
+        return Default(tuple((when, ANY if _equal(usual, value) else usual) for when, usual in self.alternatives))
+
     def in_condition(self, condition: Condition, name: str) -> Condition:
         """A condition of the site for whom the option is left alone."""
         if len(self.alternatives) == 1:
@@ -244,6 +248,10 @@ class Default:
         for when, value in self.alternatives:
             result = result | (when & condition.restrict(name, value))
         return result
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)
 
 
 def active_on(site: Site, name: str, value: Any, default: Default) -> int:

@@ -37,7 +37,7 @@ def get(interp: Interpreter, receiver: Value, name: str, node: ast.AST, frame: F
         return _get(interp, receiver, name, node, frame)
     results: list[tuple[Condition, Payload]] = []
     for condition, payload in receiver.alternatives:
-        if (frame.pc & condition).is_false:
+        if frame.pc.excludes(condition):
             continue
         results += [(condition & c, p) for c, p in alternatives(_get(interp, payload, name, node, frame), interp.space.true)]
     return choice(results, interp.unknown(node, frame, receiver))

@@ -121,7 +121,7 @@ def visible(pc: Condition, value: Value) -> Value:
     """The alternatives of a value that are compatible with a path condition."""
     if not isinstance(value, Choice) or pc.is_true:
         return value
-    kept = [(condition, payload) for condition, payload in value.alternatives if not (condition & pc).is_false]
+    kept = [(condition, payload) for condition, payload in value.alternatives if not condition.excludes(pc)]
     if len(kept) == 1:
         return kept[0][1]
     return Choice(tuple(kept)) if kept else value

@@ -45,27 +45,54 @@ class Atom:
     test: Callable[[Any], bool] | None = None
     taints: frozenset[str] = frozenset()
 
+    def __hash__(self) -> int:
+        return hash(self.key)
+
     def __repr__(self) -> str:
         return self.key
+
+
+_LAST = "\U0010ffff"
+"""The key of leaves: it sorts behind that of every atom."""
+_NOTHING: frozenset[str] = frozenset()
 
 
 class Condition:
     """A node of a diagram; build them through ``Space`` and combine them with ``&``, ``|``, ``~``."""
 
-    __slots__ = ("_digest", "_exists", "_fields", "_forall", "_size", "atom", "bits", "children", "otherwise", "space")
+    __slots__ = (
+        "_digest",
+        "_exists",
+        "_fields",
+        "_forall",
+        "_size",
+        "_taints",
+        "_targets",
+        "atom",
+        "bits",
+        "children",
+        "key",
+        "otherwise",
+        "serial",
+        "space",
+    )
 
     def __init__(
         self, space: Space, atom: Atom | None, children: tuple[tuple[Hashable, Condition], ...], otherwise: Condition | None, bits: int
     ) -> None:
         self.space = space
         self.atom = atom
+        self.key = _LAST if atom is None else atom.key
         self.children = children
         self.otherwise = otherwise
         self.bits = bits
+        self.serial = space.count = space.count + 1
         self._exists: int | None = None
         self._forall: int | None = None
         self._size: int | None = None
         self._fields: frozenset[str] | None = None
+        self._taints: frozenset[str] | None = None
+        self._targets: bool | None = None
         self._digest: str | None = None
 
     def __and__(self, other: Condition) -> Condition:
@@ -140,17 +167,18 @@ class Condition:
         return self._digest
 
     def nodes(self) -> Iterator[Condition]:
-        seen: set[int] = set()
+        seen: set[Condition] = set()
         stack = [self]
         while stack:
             node = stack.pop()
-            if id(node) in seen:
+            if node in seen:
                 continue
-            seen.add(id(node))
+            seen.add(node)
             yield node
-            if node.atom is not None:
-                stack.append(node._else())
-                stack.extend(child for _, child in node.children)
+            if node.otherwise is not None:
+                stack.append(node.otherwise)
+                for _, child in node.children:
+                    stack.append(child)
 
     def atoms(self) -> set[Atom]:
         return {node.atom for node in self.nodes() if node.atom is not None}
@@ -161,19 +189,52 @@ class Condition:
 
     def fields_and_taints(self) -> frozenset[str]:
         """The options that bear on it: those asked for, and those that free atoms are made from."""
-        if self._fields is None:
-            found: set[str] = set()
-            for atom in self.atoms():
-                if atom.field is not None:
-                    found.add(atom.field)
-                found |= atom.taints
-            self._fields = frozenset(found)
-        return self._fields
+        found = self._fields
+        if found is None:
+            if self.atom is None:
+                found = _NOTHING
+            else:
+                found = self._else().fields_and_taints()
+                for _, child in self.children:
+                    below = child.fields_and_taints()
+                    if below is not found:
+                        found = found | below if found else below
+                own = self.atom.taints if self.atom.field is None else self.atom.taints | {self.atom.field}
+                if not own <= found:
+                    found = found | own
+            self._fields = found
+        return found
+
+    def taints(self) -> frozenset[str]:
+        """The options that its free atoms are made from."""
+        found = self._taints
+        if found is None:
+            found = _NOTHING if self.atom is None else self._else().taints() | self.atom.taints
+            for _, child in self.children:
+                below = child.taints()
+                if not below <= found:
+                    found = found | below
+            self._taints = found
+        return found
 
     def depends_on_target(self) -> bool:
         """Whether the SM matters for some choice of the atoms."""
-        everything = self.space.all_bits
-        return any(node.atom is None and node.bits not in (0, everything) for node in self.nodes())
+        found = self._targets
+        if found is None:
+            if self.atom is None:
+                found = self.bits not in (0, self.space.all_bits)
+            else:
+                found = self._else().depends_on_target() or any(child.depends_on_target() for _, child in self.children)
+            self._targets = found
+        return found
+
+    def excludes(self, other: Condition) -> bool:
+        """Whether the two never hold together: ``(self & other).is_false`` without making the conjunction."""
+        return self.space.exclusive(self, other)
+
+    def differs(self, other: Condition) -> int:
+        """The SMs on which some choice of the atoms makes one true and the other false."""
+        return self.space.difference(self, other)
 
     def _else(self) -> Condition:
         assert self.otherwise is not None
@@ -196,13 +257,16 @@ class Space:
         self.all_bits = (1 << len(sms)) - 1
         self.texts: dict[int, str] = {}
         """Conditions that were put into words, by identity: reports ask for the same ones over and over."""
+        self.count = 0
         self._leaves: dict[int, Condition] = {}
         self._nodes: dict[tuple[Any, ...], Condition] = {}
-        self._and: dict[tuple[int, int], Condition] = {}
-        self._or: dict[tuple[int, int], Condition] = {}
-        self._not: dict[int, Condition] = {}
-        self._restricted: dict[tuple[int, str, Hashable], Condition] = {}
-        self._projected: dict[tuple[int, int], Condition] = {}
+        self._and: dict[tuple[Condition, Condition], Condition] = {}
+        self._or: dict[tuple[Condition, Condition], Condition] = {}
+        self._not: dict[Condition, Condition] = {}
+        self._difference: dict[tuple[Condition, Condition], int] = {}
+        self._restricted: dict[tuple[str, Hashable], dict[Condition, Condition]] = {}
+        self._projected: dict[int, dict[Condition, Condition]] = {}
+        self._order: dict[Hashable, str] = {}
         self.true = self.targets(self.all_bits)
         self.false = self.targets(0)
 
@@ -239,80 +303,143 @@ class Space:
 
     def node(self, atom: Atom, children: tuple[tuple[Hashable, Condition], ...], otherwise: Condition) -> Condition:
         if len(children) == 1:
-            kept = () if children[0][1] is otherwise else children
+            if children[0][1] is otherwise:
+                return otherwise
         else:
-            kept = tuple(sorted(((v, c) for v, c in children if c is not otherwise), key=_by_value))
-        if not kept:
-            return otherwise
-        key = (atom.key, tuple((value, id(child)) for value, child in kept), id(otherwise))
+            children = tuple(sorted([child for child in children if child[1] is not otherwise], key=self._by_value))
+            if not children:
+                return otherwise
+        key = (atom.key, children, otherwise)
         found = self._nodes.get(key)
         if found is None:
-            found = self._nodes[key] = Condition(self, atom, kept, otherwise, 0)
+            found = self._nodes[key] = Condition(self, atom, children, otherwise, 0)
+        return found
+
+    def _by_value(self, child: tuple[Hashable, Condition]) -> str:
+        found = self._order.get(child[0])
+        if found is None:
+            found = self._order[child[0]] = repr(child[0])
         return found
 
     def negate(self, a: Condition) -> Condition:
-        found = self._not.get(id(a))
+        found = self._not.get(a)
         if found is None:
             if a.atom is None:
                 found = self.targets(self.all_bits & ~a.bits)
             else:
-                found = self.node(a.atom, tuple((value, self.negate(child)) for value, child in a.children), self.negate(a._else()))
-            self._not[id(a)] = found
-            self._not[id(found)] = a
+                negate = self.negate
+                found = self.node(a.atom, tuple([(value, negate(child)) for value, child in a.children]), negate(a._else()))
+            self._not[a] = found
+            self._not[found] = a
         return found
 
     def both(self, a: Condition, b: Condition) -> Condition:
         """Conjunction."""
-        if a is b or b is self.true:
+        if a is b:
             return a
-        if a is self.true:
-            return b
-        if a is self.false or b is self.false:
-            return self.false
-        key = (id(a), id(b)) if id(a) < id(b) else (id(b), id(a))
+        if a.atom is None:
+            if b.atom is None:
+                return self.targets(a.bits & b.bits)
+            if not a.bits:
+                return a
+            if a.bits == self.all_bits:
+                return b
+        elif b.atom is None:
+            if not b.bits:
+                return b
+            if b.bits == self.all_bits:
+                return a
+        key = (a, b) if a.serial < b.serial else (b, a)
         found = self._and.get(key)
         if found is None:
-            if a.atom is None and b.atom is None:
-                found = self.targets(a.bits & b.bits)
-            else:
-                found = self._combine(a, b, self.both)
-            self._and[key] = found
+            found = self._and[key] = self._combine(a, b, self.both)
         return found
 
     def either(self, a: Condition, b: Condition) -> Condition:
         """Disjunction."""
-        if a is b or b is self.false:
+        if a is b:
             return a
-        if a is self.false:
-            return b
-        if a is self.true or b is self.true:
-            return self.true
-        key = (id(a), id(b)) if id(a) < id(b) else (id(b), id(a))
+        if a.atom is None:
+            if b.atom is None:
+                return self.targets(a.bits | b.bits)
+            if not a.bits:
+                return b
+            if a.bits == self.all_bits:
+                return a
+        elif b.atom is None:
+            if not b.bits:
+                return a
+            if b.bits == self.all_bits:
+                return b
+        key = (a, b) if a.serial < b.serial else (b, a)
         found = self._or.get(key)
         if found is None:
-            if a.atom is None and b.atom is None:
-                found = self.targets(a.bits | b.bits)
-            else:
-                found = self._combine(a, b, self.either)
-            self._or[key] = found
+            found = self._or[key] = self._combine(a, b, self.either)
         return found
 
     def _combine(self, a: Condition, b: Condition, operation: Callable[[Condition, Condition], Condition]) -> Condition:
         """Push an operation down to the children of whichever diagram asks the earlier atom."""
-        if b.atom is None or (a.atom is not None and a.atom.key < b.atom.key):
-            first, second = a, b
-        else:
-            first, second = b, a
-        atom, first_else = first.atom, first.otherwise
+        if a.key != b.key:
+            first, second = (a, b) if a.key < b.key else (b, a)
+            atom = first.atom
+            assert atom is not None
+            children = first.children
+            if len(children) == 1:
+                return self.node(atom, ((children[0][0], operation(children[0][1], second)),), operation(first._else(), second))
+            return self.node(atom, tuple([(v, operation(c, second)) for v, c in children]), operation(first._else(), second))
+        atom, a_else, b_else = a.atom, a._else(), b._else()
         assert atom is not None
-        assert first_else is not None
-        second_else = second.otherwise
-        if second.atom is None or second_else is None or second.atom.key != atom.key:
-            return self.node(atom, tuple([(v, operation(c, second)) for v, c in first.children]), operation(first_else, second))
-        of_first, of_second = dict(first.children), dict(second.children)
-        children = [(v, operation(c, of_second.get(v, second_else))) for v, c in first.children]
-        children += [(v, operation(first_else, c)) for v, c in second.children if v not in of_first]
-        return self.node(atom, tuple(children), operation(first_else, second_else))
+        return self.node(atom, tuple([(v, operation(c, d)) for v, c, d in _aligned(a, b)]), operation(a_else, b_else))
+
+    def exclusive(self, a: Condition, b: Condition) -> bool:
+        """Whether the conjunction is false. A way to make both true ends the search; pairs without one are remembered."""
+        if a.atom is None:
+            if not a.bits or a.bits == self.all_bits:
+                return not a.bits or b is self.false
+            if b.atom is None:
+                return not a.bits & b.bits
+        elif a is b:
+            return False
+        if b.atom is None and (not b.bits or b.bits == self.all_bits):
+            return not b.bits or a is self.false
+        key = (a, b) if a.serial < b.serial else (b, a)
+        found = self._and.get(key)
+        if found is not None:
+            return found is self.false
+        if a.key != b.key:
+            first, second = (a, b) if a.key < b.key else (b, a)
+            pairs = [(child, second) for _, child in first.children]
+            pairs.append((first._else(), second))
+        else:
+            pairs = [(c, d) for _, c, d in _aligned(a, b)]
+            pairs.append((a._else(), b._else()))
+        for c, d in pairs:
+            if not self.exclusive(c, d):
+                return False
+        self._and[key] = self.false
+        return True
+
+    def difference(self, a: Condition, b: Condition) -> int:
+        """``(a & ~b | b & ~a).exists`` without making the formula."""
+        if a is b:
+            return 0
+        if a.atom is None and b.atom is None:
+            return a.bits ^ b.bits
+        key = (a, b) if a.serial < b.serial else (b, a)
+        found = self._difference.get(key)
+        if found is None:
+            difference = self.difference
+            if a.key != b.key:
+                first, second = (a, b) if a.key < b.key else (b, a)
+                found = difference(first._else(), second)
+                for _, child in first.children:
+                    found |= difference(child, second)
+            else:
+                found = difference(a._else(), b._else())
+                for _, c, d in _aligned(a, b):
+                    found |= difference(c, d)
+            self._difference[key] = found
+        return found
 
     def choose(self, test: Condition, then: Condition, otherwise: Condition) -> Condition:
         """``then if test else otherwise``."""
@@ -321,45 +448,59 @@ class Space:
         return (test & then) | (~test & otherwise)
 
     def substitute(self, a: Condition, field: str, value: Any) -> Condition:
-        if a.atom is None:
+        """``a`` once an option has a value; parts that do not ask for the option are left alone."""
+        if field not in a.fields_and_taints():
             return a
-        key = (id(a), field, _typed(value))
-        found = self._restricted.get(key)
-        if found is None:
-            atom = a.atom
-            if atom.field == field and value is ANY and atom.test is not None:
-                # Some value that is not known: a comparison with it may go either way.
-                children = tuple((v, self.substitute(c, field, value)) for v, c in a.children)
-                found = self.node(atom, children, self.substitute(a._else(), field, value))
-            elif atom.field == field:
-                answer = _answer(atom, value)
-                chosen = next((child for given, child in a.children if given == answer), a._else())
-                found = self.substitute(chosen, field, value)
-            else:
-                children = tuple((v, self.substitute(c, field, value)) for v, c in a.children)
-                found = self.node(atom, children, self.substitute(a._else(), field, value))
-            self._restricted[key] = found
-        return found
+        done = self._restricted.setdefault((field, _typed(value)), {})
+        answers: dict[str, Hashable] = {}
+
+        def visit(node: Condition) -> Condition:
+            atom = node.atom
+            if atom is None or field not in node.fields_and_taints():
+                return node
+            found = done.get(node)
+            if found is None:
+                if atom.field == field and (value is not ANY or atom.test is None):
+                    if atom.key not in answers:
+                        answers[atom.key] = _answer(atom, value)
+                    answer = answers[atom.key]
+                    found = visit(next((child for given, child in node.children if given == answer), node._else()))
+                else:
+                    # Another question, or a comparison with some value that is not known: it may go either way.
+                    found = self.node(atom, tuple([(v, visit(c)) for v, c in node.children]), visit(node._else()))
+                done[node] = found
+            return found
+
+        return visit(a)
 
     def project(self, a: Condition, bits: int) -> Condition:
-        key = (id(a), bits)
-        found = self._projected.get(key)
-        if found is None:
-            if a.atom is None:
-                found = self.true if a.bits & bits else self.false
-            else:
-                found = self.node(a.atom, tuple((v, self.project(c, bits)) for v, c in a.children), self.project(a._else(), bits))
-            self._projected[key] = found
-        return found
+        """``a`` on a set of targets that is not empty: leaves become all-or-nothing there."""
+        if a.atom is None:
+            return self.true if a.bits & bits else self.false
+        if bits and not a.depends_on_target():
+            return a
+        done = self._projected.setdefault(bits, {})
+
+        def visit(node: Condition) -> Condition:
+            if node.atom is None:
+                return self.true if node.bits & bits else self.false
+            if bits and not node.depends_on_target():
+                return node
+            found = done.get(node)
+            if found is None:
+                found = done[node] = self.node(node.atom, tuple([(v, visit(c)) for v, c in node.children]), visit(node._else()))
+            return found
+
+        return visit(a)
 
     def forget(self, a: Condition, keep: Callable[[Atom], bool]) -> Condition:
         """Drop the atoms that ``keep`` refuses: true wherever some answer to them makes it true."""
-        done: dict[int, Condition] = {}
+        done: dict[Condition, Condition] = {}
 
         def visit(node: Condition) -> Condition:
             if node.atom is None:
                 return node
-            found = done.get(id(node))
+            found = done.get(node)
             if found is None:
                 children = tuple((v, visit(c)) for v, c in node.children)
                 otherwise = visit(node._else())
@@ -369,7 +510,7 @@ class Space:
                     found = otherwise
                     for _, child in children:
                         found = found | child
-                done[id(node)] = found
+                done[node] = found
             return found
 
         return visit(a)
@@ -386,7 +527,6 @@ class Space:
             certain, possible = self.targets(a.forall), self.targets(a.exists)
         return certain | (possible & self.free(f"{WIDENED}{a.digest}", "several conditions", a.fields_and_taints()))
 
-
     def certain(self, a: Condition) -> Condition:
         """The part of a formula that does not hang on what was given up when it was widened."""
         if a.atom is None:
@@ -400,8 +540,15 @@ def _asks_option(atom: Atom) -> bool:
     return atom.field is not None
 
 
-def _by_value(child: tuple[Hashable, Condition]) -> str:
-    return repr(child[0])
+def _aligned(a: Condition, b: Condition) -> list[tuple[Hashable, Condition, Condition]]:
+    """The children of two diagrams that ask the same atom, by value: where one lists no child for it, its ``otherwise`` counts."""
+    if len(a.children) == 1 and len(b.children) == 1 and a.children[0][0] == b.children[0][0]:
+        return [(a.children[0][0], a.children[0][1], b.children[0][1])]
+    a_else, b_else = a._else(), b._else()
+    of_a, of_b = dict(a.children), dict(b.children)
+    found = [(value, child, of_b.get(value, b_else)) for value, child in a.children]
+    found += [(value, a_else, child) for value, child in b.children if value not in of_a]
+    return found
 
 
 def _answer(atom: Atom, value: Any) -> Hashable:

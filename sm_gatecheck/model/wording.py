@@ -33,13 +33,13 @@ def _worded(condition: Condition) -> str:
     for cube in _cubes(condition):
         reduced = _without_needless(cube, condition)
         formula = _conjunction(reduced, condition)
-        if (formula & ~covered).is_false:
+        if formula.excludes(~covered):
             continue
         covered = covered | formula
         shown.append(" and ".join(_literal(literal) for literal in reduced))
         if len(shown) == CUBE_LIMIT:
             break
-    more = "" if (condition & ~covered).is_false else " or other conditions"
+    more = "" if condition.excludes(~covered) else " or other conditions"
     return " or ".join(f"({text})" if len(shown) > 1 and " and " in text else text for text in shown) + more
 
 
@@ -66,7 +66,7 @@ def _without_needless(cube: list[Literal], condition: Condition) -> list[Literal
     kept = list(cube)
     for literal in sorted(cube, key=lambda item: item[2]):
         rest = [other for other in kept if other is not literal]
-        if (_conjunction(rest, condition) & ~condition).is_false:
+        if _conjunction(rest, condition).excludes(~condition):
             kept = rest
     return kept
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from sm_gatecheck.model.report import Diagnostic
 from sm_gatecheck.syntax.parse import parse_module
+
+_STAR_IMPORT = re.compile(rb"\bimport\b[\s\\(]*\*")
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,8 @@ class Module:
 
     @cached_property
     def star_imports(self) -> list[str]:
+        if not _STAR_IMPORT.search(self.source):
+            return []
         return [
             self.absolute(statement.module, statement.level)
             for statement in ast.walk(self.syntax)

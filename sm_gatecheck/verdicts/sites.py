@@ -262,7 +262,7 @@ def active_on(site: Site, name: str, value: Any, default: Default) -> int:
         # An effect of the value is what happens with it and would not happen without: to be spared one is none.
         return (with_value & ~with_default).exists
     active = _differing(space, with_value, with_default)
-    if name in _taints(site.condition):
+    if name in site.condition.taints():
         active |= with_value.exists
     live = with_value.exists & ~active
     if live:
@@ -272,15 +272,11 @@ def active_on(site: Site, name: str, value: Any, default: Default) -> int:
     return active
 
 
-def _taints(condition: Condition) -> frozenset[str]:
-    return frozenset().union(*(atom.taints for atom in condition.atoms()))
-
-
 def _differing(space: Space, a: Condition, b: Condition) -> int:
     """The SMs on which two formulas are not the same."""
     if a is b:
         return 0
-    return ((a & ~b) | (b & ~a)).exists
+    return a.differs(b)
 
 
 def _differing_values(space: Space, item: Value, name: str, value: Any, default: Default) -> int:

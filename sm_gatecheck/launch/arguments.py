@@ -13,13 +13,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sm_gatecheck.launch.flags import BadValue, Flag, convert, flags_of
-from sm_gatecheck.launch.located import Word, printable
+from sm_gatecheck.launch.located import MAX_WORDS, Word, printable
 from sm_gatecheck.launch.model import Extent, LaunchValue, Problem, ProblemKind
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.target.options import OptionTable
 
 _NEGATIVE = re.compile(r"^-\d+$|^-\d*\.\d+$")
 _SHOWN = 60
+_MAX_PROBLEMS = 100
+_KEPT = 16
+"""Earlier values of an option that are remembered."""
 
 
 @dataclass
@@ -48,11 +51,15 @@ class _Parser:
     flags: dict[str, Flag] | None
     has_own_flags: bool
     help_flags: frozenset[str]
+    matches: dict[str, list[str]] = field(default_factory=dict)
     parsed: Parsed = field(default_factory=Parsed)
 
     def run(self, words: Sequence[Word]) -> None:
         self.parsed.unresolved.extend(note for word in words if word.is_empty_default for note in word.assumed)
         words = [word for word in words if not word.is_empty_default]
+        if len(words) > MAX_WORDS:
+            self._problem("limit", f"more than {MAX_WORDS:,} words: the rest was not read", words[MAX_WORDS])
+            words = words[:MAX_WORDS]
         index = 0
         rest = False  # after "--" nothing is a flag
         while index < len(words):
@@ -60,6 +67,7 @@ class _Parser:
             index += 1
             if not rest and word.text == "--" and not word.unresolved:
                 rest = True
+                self._stray(word)
             elif rest or not self._is_flag(word):
                 self._stray(word)
             else:
@@ -73,22 +81,16 @@ class _Parser:
         flag = self._find(word, name, attached)
         if flag is None:
             return self._skip_values(words, index)
-        known = word.part(0, len(name))
-        if attached is not None:
-            if flag.count == 0:
-                shown = printable(attached.text)[:_SHOWN]
-                self._problem(
-                    "unexpected-value", f"{flag.spelling} takes no value and is given {shown!r}: the server refuses it", word, flag.spelling
-                )
-            self._store(flag, known, [attached] if flag.count != 0 else [])
-            return index
-        values = self._values(flag, words, index)
-        if values is None:
-            wanted = {None: "a value", "+": "at least one value"}.get(flag.count, f"{flag.count} values")  # type: ignore[arg-type]
-            self._problem("missing-value", f"{flag.spelling} needs {wanted}", word, flag.spelling)
-            return index
-        self._store(flag, known, values)
-        return index + len(values)
+        if attached is not None and flag.count == 0:
+            shown = printable(attached.text)[:_SHOWN]
+            message = f"{flag.spelling} takes no value and is given {shown!r}: the server refuses it"
+            self._problem("unexpected-value", message, word, flag.spelling)
+        values = self._values(flag, words, index) if attached is None else [attached] if flag.count != 0 else []
+        if len(values) < flag.least:
+            self._problem("missing-value", f"{flag.spelling} needs {flag.needs}", word, flag.spelling)
+        else:
+            self._store(flag, word.part(0, len(name)), values)
+        return index if attached is not None else index + len(values)
 
     def _split(self, word: Word) -> tuple[str, Word | None]:
         text = word.text
@@ -110,7 +112,7 @@ class _Parser:
             return _guessed(name, attached)
         if name in self.flags:
             return self.flags[name]
-        matches = [spelling for spelling in self.flags if spelling.startswith(name)] if name.startswith("--") and len(name) > 2 else []
+        matches = self._beginning(name)
         meant = {(self.flags[spelling].field, self.flags[spelling].count) for spelling in matches}
         if len(matches) == 1:
             return self.flags[matches[0]]
@@ -121,22 +123,26 @@ class _Parser:
             same = " (all the same option)" if len(meant) == 1 else ""
             self._problem("ambiguous-flag", f"{printable(name)} could be {shown}{same}: the server refuses it; write it out", word, name)
             return None
-        near = nearest(name, self.flags)
+        near = nearest(name, self.flags) if len(self.parsed.problems) < _MAX_PROBLEMS else None
         hint = f"; did you mean {near}?" if near else ""
         self._problem("unknown-flag", f"{printable(name)[:_SHOWN]}: no such option{hint}", word, name, near)
         return None
 
-    def _values(self, flag: Flag, words: Sequence[Word], index: int) -> list[Word] | None:
-        """The words that a flag takes, None where they are too few."""
-        if flag.count == 0:
+    def _beginning(self, name: str) -> list[str]:
+        """The spellings that a word is the beginning of."""
+        if not name.startswith("--") or len(name) < 3:
             return []
-        limit = {None: 1, "?": 1}.get(flag.count, flag.count if isinstance(flag.count, int) else len(words))  # type: ignore[arg-type]
+        if name not in self.matches:
+            self.matches[name] = [spelling for spelling in self.flags or () if spelling.startswith(name)]
+        return self.matches[name]
+
+    def _values(self, flag: Flag, words: Sequence[Word], index: int) -> list[Word]:
+        """The words that a flag takes, be they enough or not."""
         taken: list[Word] = []
-        while index < len(words) and len(taken) < limit and not self._ends_values(words[index], taken, flag):
+        while index < len(words) and (flag.most is None or len(taken) < flag.most) and not self._ends_values(words[index], taken, flag):
             taken.append(words[index])
             index += 1
-        least = {None: 1, "+": 1, "?": 0, "*": 0}.get(flag.count, flag.count)  # type: ignore[arg-type]
-        return taken if len(taken) >= (least if isinstance(least, int) else 0) else None
+        return taken
 
     def _ends_values(self, word: Word, taken: Sequence[Word], flag: Flag) -> bool:
         if word.text == "--" or self._is_flag(word):
@@ -159,7 +165,7 @@ class _Parser:
         name = text.partition("=")[0]
         if text in self.flags or name in self.flags:
             return True
-        if name.startswith("--") and len(name) > 2 and any(spelling.startswith(name) for spelling in self.flags):
+        if self._beginning(name):
             return True
         return _NEGATIVE.match(text) is None and " " not in text
 
@@ -202,7 +208,7 @@ class _Parser:
             unresolved=unresolved,
             is_deprecated=flag.is_deprecated,
             is_stored=flag.is_stored,
-            overridden=() if earlier is None or flag.appends else (*earlier.overridden, replace(earlier, overridden=())),
+            overridden=() if earlier is None or flag.appends else (*earlier.overridden, replace(earlier, overridden=()))[-_KEPT:],
         )
 
     def _convert(self, flag: Flag, written: Word, word: Word) -> Any:
@@ -221,7 +227,8 @@ class _Parser:
         return value
 
     def _problem(self, kind: ProblemKind, message: str, word: Word, flag: str | None = None, suggestion: str | None = None) -> None:
-        self.parsed.problems.append(Problem(kind, message, word.extent.span, flag, suggestion))
+        if len(self.parsed.problems) <= _MAX_PROBLEMS:
+            self.parsed.problems.append(Problem(kind, message, word.extent.span, flag, suggestion))
 
 
 def nearest(name: str, spellings: Iterable[str]) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-MAX_RUNS = 48
+MAX_RUNS = 32
 """Ways through a file that are followed; what lies behind more conditions than that is named as left out."""
 
 Key = tuple[Any, ...]
@@ -51,15 +51,18 @@ class Budget:
     """What following one job may take, over all its runs: a script can say little and do much."""
 
     statements: int = 60_000
-    characters: int = 20_000_000
+    characters: int = 6_000_000
+    is_cut: bool = False
+    """Whether something was left out for another reason: scripts within scripts within scripts."""
 
     def spend(self, statements: int = 0, characters: int = 0) -> None:
         """Exhausted where nothing is left."""
         self.statements -= statements
         self.characters -= characters
-        if self.is_spent:
+        if self.statements < 0 or self.characters < 0:
             raise Exhausted
 
     @property
     def is_spent(self) -> bool:
-        return self.statements < 0 or self.characters < 0
+        """Whether not everything was followed."""
+        return self.is_cut or self.statements < 0 or self.characters < 0

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sm_gatecheck.launch.following import follow
 from sm_gatecheck.launch.formats.interface import Reading
-from sm_gatecheck.launch.job import Invocation, Job, Start
+from sm_gatecheck.launch.job import Invocation, Job, Setting, Start
 from sm_gatecheck.launch.located import Located, Word, substitute
-from sm_gatecheck.launch.manifests import Shared, command_words, container_environment, image_text
+from sm_gatecheck.launch.manifests import ENVIRONMENT_KEYS, Shared, command_words, container_environment, image_text
 from sm_gatecheck.launch.versions import image_version, is_program_image
 from sm_gatecheck.launch.yaml_tree import YamlNode
 
@@ -17,34 +17,54 @@ _KNOWN_SHARE = 0.5
 
 
 def mapping_starts(
-    root: YamlNode, directory: Path | None, reading: Reading, name: str | None = None, image: Located | None = None, depth: int = 0
+    root: YamlNode,
+    directory: Path | None,
+    reading: Reading,
+    name: str | None = None,
+    image: Located | None = None,
+    outer: Mapping[str, Setting] | None = None,
+    seen: set[int] | None = None,
+    is_alone: bool = False,
 ) -> Iterator[Start]:
-    """A launch for every mapping with keys of arguments, the mappings below it included."""
-    if depth > 30:
+    """A launch for every mapping with keys of arguments, the mappings below it included (unless ``is_alone``), each mapping once.
+
+    Image and variables hold below, too.
+    """
+    seen = set() if seen is None else seen
+    if id(root.raw) in seen:
         return
+    seen.add(id(root.raw))
     image = image_text(root.get("image")) or image
     if root.get("image") is None and root.get("repository") is not None and root.get("tag") is not None:
         image = image_text(root) or image
     title = root.get("name")
     own = title.text if title is not None and title.is_scalar and title.text else name
-    yield from _start(root, directory, reading, own, image)
+    notes: list[str] = []
+    environment = {**(outer or {}), **container_environment(root, Shared(), notes)}
+    yield from _start(root, directory, reading, own, image, environment, notes)
     for key, (_, value) in root.entries.items():
-        if value.is_mapping:
-            yield from mapping_starts(value, directory, reading, key, image, depth + 1)
-        for item in value.items:
-            if item.is_mapping:
-                yield from mapping_starts(item, directory, reading, key, image, depth + 1)
+        if key in ENVIRONMENT_KEYS or is_alone:
+            continue
+        for below in (value, *value.items):
+            if below.is_mapping:
+                yield from mapping_starts(below, directory, reading, own or key, image, environment, seen)
 
 
-def _start(node: YamlNode, directory: Path | None, reading: Reading, name: str | None, image: Located | None) -> Iterator[Start]:
+def _start(
+    node: YamlNode,
+    directory: Path | None,
+    reading: Reading,
+    name: str | None,
+    image: Located | None,
+    environment: Mapping[str, Setting],
+    notes: list[str],
+) -> Iterator[Start]:
     words: list[Word] = []
     for key, (_, value) in node.entries.items():
         if reading.rules.is_argument_key(key):
             words.extend(argument_words(value))
     if not words:
         return
-    notes: list[str] = []
-    environment = container_environment(node, Shared(), notes)
     job = Job(name, tuple(words), environment=environment, image=image, notes=tuple(notes), directory=directory)
     if any(True for _ in follow(job, reading.rules, reading.companions, reading.environment)):
         yield job

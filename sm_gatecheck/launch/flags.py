@@ -33,6 +33,21 @@ class Flag:
     appends: bool = False
     field: str = ""
 
+    @property
+    def least(self) -> int:
+        """The fewest values that it takes."""
+        return self.count if isinstance(self.count, int) else 0 if self.count in ("?", "*") else 1
+
+    @property
+    def most(self) -> int | None:
+        """The most values that it takes, None for as many as there are."""
+        return self.count if isinstance(self.count, int) else None if self.count in ("*", "+") else 1
+
+    @property
+    def needs(self) -> str:
+        """What it takes, in words."""
+        return f"{self.count} values" if isinstance(self.count, int) else "at least one value" if self.count == "+" else "a value"
+
 
 def flags_of(table: OptionTable) -> dict[str, Flag]:
     """Every spelling that the parser accepts."""
@@ -81,7 +96,7 @@ def _count(option: Option) -> Count:
 def convert(option: Option, text: str) -> Any:
     """One word as the value that the parser makes of it. BadValue where its type refuses the word."""
     kinds = type_names(option.type)
-    is_list = option.nargs in ("*", "+") or isinstance(option.nargs, int)
+    is_list = option.nargs in ("*", "+") or isinstance(option.nargs, int) or option.action == "append"
     if is_list:
         kinds = [inner for kind in kinds for inner in _elements(kind)]
     if option.choices is not None:

@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from sm_gatecheck.launch.choices import MAX_RUNS, Branching, Budget, Choices, Exhausted, Key, described
 from sm_gatecheck.launch.files import Companions
 from sm_gatecheck.launch.job import Invocation, Job, Outcome, Variant
-from sm_gatecheck.launch.model import Problem
+from sm_gatecheck.launch.model import LaunchError, Problem
 from sm_gatecheck.launch.rules import LaunchRules
 from sm_gatecheck.launch.shell.interpreter import Following
 from sm_gatecheck.launch.shell.scope import Scope
 from sm_gatecheck.launch.unwrap import Surroundings, image_entry
 from sm_gatecheck.launch.versions import image_version
+
+_TOO_MUCH = "too much for one launch file (too many conditions, steps, or scripts within scripts): not all of it was followed"
 
 
 @dataclass
@@ -63,13 +65,30 @@ def follow(job: Job, rules: LaunchRules, companions: Companions, inherited: Mapp
         _, found = _run(replace(job, words=words, alternatives=()), Choices(), rules, companions, inherited, budget)
         for entry, other in zip(seen.values(), found.values(), strict=False):
             entry.variants.append(Variant(when, other, entry.invocation))
-    for entry in seen.values():
+    is_cut = is_cut or budget.is_spent
+    if is_cut and not seen:
+        raise LaunchError(f"{_name(job)}: {_TOO_MUCH}")
+    for entry in _in_order(list(seen.values())):
         invocation = entry.invocation
-        if is_cut or budget.is_spent:
-            message = f"too much for one launch file (more than {MAX_RUNS} ways through it, or too many steps): not all of it was followed"
-            note = Problem("limit", message, invocation.extent.span)
+        if is_cut:
+            note = Problem("limit", _TOO_MUCH, invocation.extent.span)
             invocation = replace(invocation, problems=(*invocation.problems, note))
         yield Outcome(invocation, tuple(entry.variants))
+
+
+def _name(job: Job) -> str:
+    place = job.script.extent if job.script is not None else job.words[0].extent if job.words else None
+    return place.file if place is not None else "launch"
+
+
+def _in_order(entries: list[_Seen]) -> list[_Seen]:
+    """As met, those that only a condition brings about put where they are written."""
+    found = [entry for entry in entries if not entry.fixed]
+    for entry in (entry for entry in entries if entry.fixed):
+        place = entry.invocation.extent
+        before = [index for index, other in enumerate(found) if other.invocation.extent <= place]
+        found.insert(before[-1] + 1 if before else 0, entry)
+    return found
 
 
 def _run(

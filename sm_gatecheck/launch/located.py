@@ -79,6 +79,9 @@ class Run:
     assumed: str | None = None
     is_quoted: bool = False
 
+    def quoted(self, is_quoted: bool) -> Run:
+        return Run(self.text, self.source, self.start, self.end, self.unresolved, self.assumed, is_quoted)
+
     def part(self, start: int, end: int) -> Run:
         if end - start == len(self.text):
             return self
@@ -134,6 +137,11 @@ class Located:
     def __len__(self) -> int:
         return len(self.text)
 
+    @property
+    def cost(self) -> int:
+        """What it takes to handle: characters, and more for each piece that the text is made of."""
+        return len(self.text) + 16 * len(self.runs)
+
     def __add__(self, other: Located) -> Located:
         if not self.runs:
             return other if other.runs else self
@@ -177,7 +185,9 @@ class Located:
 
     def quoted(self, is_quoted: bool = True) -> Located:
         """The same text, counted as quoted (never split at its blanks) or as not quoted."""
-        return Located(tuple(replace(run, is_quoted=is_quoted) for run in self.runs), self.anchor)
+        if all(run.is_quoted is is_quoted for run in self.runs):
+            return self
+        return Located(tuple(run if run.is_quoted is is_quoted else run.quoted(is_quoted) for run in self.runs), self.anchor)
 
     def noted(self, assumed: str) -> Located:
         """The same text with a note on what it rests on."""
@@ -190,6 +200,10 @@ class Located:
             start = match.end()
         if start < len(self.text):
             yield self.part(start)
+
+
+MAX_WORDS = 20_000
+"""Words of one command that are read; who takes words apart stops one later, so that it shows."""
 
 
 @dataclass(frozen=True)

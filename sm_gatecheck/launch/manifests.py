@@ -14,6 +14,7 @@ from sm_gatecheck.launch.words import split_words
 from sm_gatecheck.launch.yaml_tree import YamlNode
 
 CONTAINER_LISTS = ("containers", "initContainers", "sidecars", "containerDefinitions")
+ENVIRONMENT_KEYS = ("env", "envs", "environment", "extraEnv", "extraEnvs", "extraEnvVars")
 _COMMAND_KEYS = ("command", "args", "entrypoint", "entryPoint")
 
 
@@ -104,7 +105,7 @@ def container_environment(node: YamlNode, shared: Shared, notes: list[str]) -> d
     sources = node.get("envFrom")
     for source in sources.items if sources is not None else ():
         _from_source(source, shared, environment, notes)
-    for key in ("env", "extraEnv", "extraEnvVars", "environment", "envs", "extraEnvs"):
+    for key in ENVIRONMENT_KEYS:
         variables = node.get(key)
         if variables is None:
             continue

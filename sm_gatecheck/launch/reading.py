@@ -51,7 +51,10 @@ def read_launch(
     reading = Reading(book, table, companions, dict(environment or {}), version)
     chosen = _format(format, source, reading)
     builder = Builder(book, table, companions, reading.environment, chosen.name, version)
-    return tuple(_launches(chosen.read(source, reading), builder, reading))
+    try:
+        return tuple(_launches(chosen.read(source, reading), builder, reading))
+    except RecursionError:
+        raise LaunchError(f"{printable(source.name)}: nested too deep to be read") from None
 
 
 def read_arguments(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sm_gatecheck.launch.located import Located, Word, join
+from sm_gatecheck.launch.located import MAX_WORDS, Located, Word, join
 
 _TOKEN = re.compile(
     r"""(?P<blank>\s+)
@@ -25,6 +25,8 @@ def split_words(text: Located) -> list[Word]:
     current: list[Located] = []
     exists = False
     for match in _TOKEN.finditer(text.text):
+        if len(words) > MAX_WORDS:
+            return words
         kind = match.lastgroup or "other"
         start, end = match.span(kind)
         if kind == "blank":

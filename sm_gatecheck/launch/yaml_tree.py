@@ -29,6 +29,7 @@ _OPEN, _MORE = "\ue000", "\ue001"
 _ACTION = re.compile(r"\{\{(?:[^{}\n]|\{[^{}\n]*\})*\}\}")
 _ACTION_LINE = re.compile(r"^([ \t]*)(\{\{-?(?:[^{}\n]|\{[^{}\n]*\})*-?\}\})[ \t]*(?:#.*)?$", re.MULTILINE)
 _PLACEHOLDER = re.compile(f"{_OPEN}{_MORE}*")
+_NESTED = re.compile(r"(?:[\[{]\s*){200}")
 _BOOLEANS = {"yes": True, "no": False, "on": True, "off": False, "true": True, "false": False}
 
 
@@ -164,6 +165,9 @@ class YamlTree:
     def _compose(self) -> Iterator[YamlNode]:
         if len(self.readable) > MAX_CHARACTERS:
             self.problem = YamlProblem(f"more than {MAX_CHARACTERS:,} characters of YAML", 1)
+            return
+        if (nested := _NESTED.search(self.readable)) is not None:
+            self.problem = YamlProblem("nested too deep", self.readable.count("\n", 0, nested.start()) + 1)
             return
         yaml = YAML(typ="safe", pure=True)
         yaml.version = self._version

@@ -104,7 +104,7 @@ def _mapping(node: YamlNode, source: SourceText, reading: Reading, name: str | N
         yield Job(name, words, environment=container_environment(node, Shared(), []), directory=source.directory)
         return
     if any(reading.rules.is_argument_key(key) for key in node.entries):
-        found = list(mapping_starts(node, source.directory, reading, name, depth=28))
+        found = list(mapping_starts(node, source.directory, reading, name, is_alone=True))
         if found:
             yield from found
             return

@@ -11,7 +11,7 @@ from sm_gatecheck.launch.formats.interface import LIKELY, NO, SURE, Reading, is_
 from sm_gatecheck.launch.job import EngineCall, Invocation, Job, Keyword, Setting, Start
 from sm_gatecheck.launch.located import Located, SourceText, Word, substitute
 from sm_gatecheck.launch.model import LaunchError
-from sm_gatecheck.launch.programs.collections import Built, Collections
+from sm_gatecheck.launch.programs.collections import Built, Collections, Entry
 from sm_gatecheck.launch.programs.literals import Literals
 from sm_gatecheck.launch.programs.names import Names, Step
 from sm_gatecheck.launch.programs.places import Program
@@ -93,6 +93,9 @@ class _Reader:
         built = self.collections.keywords(call)
         notes = [f"*{self.program.shown(argument.value)}" for argument in call.args if isinstance(argument, ast.Starred)]
         keywords: list[Keyword] = []
+        if call.args and not isinstance(call.args[0], ast.Starred):
+            place = self.program.extent(call.args[0])
+            keywords.extend(self._keywords(Built([Entry(rules.model, place, call.args[0])])))
         for keyword in self._keywords(built):
             if keyword.name == rules.engine_keyword:
                 inner = self._options_object(built)
@@ -126,18 +129,19 @@ class _Reader:
         for entry in built.entries:
             if entry.key is None or entry.node is None:
                 continue
-            value = self.literals.value(entry.node)
-            has_place = hasattr(entry.node, "lineno")
-            yield Keyword(
-                name=entry.key,
-                value=value.value,
-                extent=entry.extent,
-                value_extent=self.program.extent(entry.node) if has_place else entry.extent,
-                text=self.program.shown(entry.node) if has_place else json.dumps(value.value, default=str),
-                unresolved=value.unresolved,
-                assumed=value.assumed,
-                when=entry.when,
-            )
+            for node, when in self.collections.alternatives(entry.node, entry.when):
+                value = self.literals.value(node)
+                has_place = hasattr(node, "lineno")
+                yield Keyword(
+                    name=entry.key,
+                    value=value.value,
+                    extent=entry.extent,
+                    value_extent=self.program.extent(node) if has_place else entry.extent,
+                    text=self.program.shown(node) if has_place else json.dumps(value.value, default=str),
+                    unresolved=value.unresolved,
+                    assumed=value.assumed,
+                    when=when,
+                )
 
     # -- the environment -------------------------------------------------------------------------------------------------
 

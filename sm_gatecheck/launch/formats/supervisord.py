@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,9 +11,11 @@ from pathlib import Path
 from sm_gatecheck.launch.formats.interface import NO, SURE, Reading
 from sm_gatecheck.launch.job import Job, Setting, Start
 from sm_gatecheck.launch.located import Located, SourceText, join, substitute
+from sm_gatecheck.launch.model import Problem
 from sm_gatecheck.launch.words import split_words
 
 _PROGRAM = re.compile(r"^[ \t]*\[program:([^\]\n]+)\]", re.MULTILINE)
+_BACKSLASH = "a backslash does not go on with the line here: supervisord makes it a part of the next word; leave it out"
 _SECTION = re.compile(r"^\[([^\]\n]+)\]")
 _KEY = re.compile(r"^([A-Za-z_]\w*)[ \t]*[=:][ \t]*")
 _EXPANSION = re.compile(r"%%|%\((\w+)\)(?:0?\d*)[sd]")
@@ -22,7 +25,24 @@ _VARIABLE = re.compile(r"""\s*,?\s*([A-Za-z_]\w*)\s*=\s*(?:"((?:\\.|[^"\\])*)"|'
 @dataclass
 class _Section:
     name: str
-    values: dict[str, Located] = field(default_factory=dict)
+    parts: dict[str, list[Located]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def get(self, key: str) -> Located | None:
+        found = self.parts.get(key)
+        return join(found) if found is not None else None
+
+    def go_on(self, key: str, line: Located) -> None:
+        """An indented line goes on with a value."""
+        parts = self.parts[key]
+        before = parts[-1]
+        if before.text.endswith("\\"):
+            # Meant as in a shell; supervisord takes the backslash with the line break for a part of the next word.
+            place = before.place(len(before) - 1)
+            if place is not None:
+                self.problems.append(Problem("syntax", _BACKSLASH, place.span))
+            parts[-1] = before.part(0, len(before) - 1)
+        parts.extend((substitute(" ", line, 0, 1), line.strip()))
 
 
 @dataclass(frozen=True)
@@ -37,22 +57,31 @@ class Supervisord:
         sections = list(_sections(source))
         shared: dict[str, Setting] = {}
         for section in sections:
-            if section.name == "supervisord" and "environment" in section.values:
-                shared.update(_environment(_expanded(section.values["environment"], {}, "", source)))
+            if section.name == "supervisord":
+                shared.update(_variables(section, shared, "", source))
         for section in sections:
-            if not section.name.startswith("program:") or "command" not in section.values:
+            command = section.get("command")
+            if not section.name.startswith("program:") or command is None:
                 continue
             program = section.name.partition(":")[2].strip()
-            environment = dict(shared)
-            if "environment" in section.values:
-                environment.update(_environment(_expanded(section.values["environment"], shared, program, source)))
-            command = _expanded(section.values["command"], environment, program, source)
-            yield Job(name=program, words=tuple(split_words(command)), environment=environment, directory=_directory(section, source))
+            environment = {**shared, **_variables(section, shared, program, source)}
+            yield Job(
+                name=program,
+                words=tuple(split_words(_expanded(command, environment, program, source))),
+                environment=environment,
+                problems=tuple(section.problems),
+                directory=_directory(section, source),
+            )
+
+
+def _variables(section: _Section, known: Mapping[str, Setting], program: str, source: SourceText) -> dict[str, Setting]:
+    text = section.get("environment")
+    return dict(_environment(_expanded(text, known, program, source))) if text is not None else {}
 
 
 def _directory(section: _Section, source: SourceText) -> Path | None:
-    named = section.values.get("directory")
-    if named is not None and not named.unresolved and Path(named.text).is_dir():
+    named = section.get("directory")
+    if named is not None and not named.unresolved and os.path.isdir(named.text):
         return Path(named.text)
     return source.directory
 
@@ -76,13 +105,12 @@ def _sections(source: SourceText) -> Iterator[_Section]:
         if comment is not None:
             line = line.part(0, comment.start())
         if text[0] in " \t" and section is not None and key:
-            blank = substitute(" ", line, 0, 1)
-            section.values[key] = join((section.values[key], blank, line.strip()))
+            section.go_on(key, line)
             continue
         match = _KEY.match(line.text)
         if match is not None and section is not None:
             key = match[1]
-            section.values[key] = line.part(match.end()).strip()
+            section.parts[key] = [line.part(match.end()).strip()]
     if section is not None:
         yield section
 

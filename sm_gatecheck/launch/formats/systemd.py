@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from pathlib import Path
 from sm_gatecheck.launch.files import MAX_COMPANIONS
 from sm_gatecheck.launch.formats.interface import NO, SURE, Reading, base_name, is_named
 from sm_gatecheck.launch.job import Job, Setting, Start
-from sm_gatecheck.launch.located import Located, SourceText, Word, join, substitute
+from sm_gatecheck.launch.located import MAX_WORDS, Located, SourceText, Word, join, substitute
 from sm_gatecheck.launch.model import Extent
 from sm_gatecheck.launch.variables_file import variables
 
@@ -56,7 +57,7 @@ class Systemd:
         environment = _environment(service, source, reading, notes)
         notes.extend(f"${name}" for name in service.passed if name not in environment)
         directory = source.directory
-        if service.directory is not None and Path(service.directory).is_dir():
+        if service.directory is not None and os.path.isdir(service.directory):
             directory = Path(service.directory)
         for start in service.starts:
             words = _command(start, environment, unit, reading)
@@ -218,6 +219,8 @@ def _words(text: Located) -> list[Word]:
     current: list[Located] = []
     quote, exists = "", False
     for match in _TOKEN.finditer(text.text):
+        if len(words) > MAX_WORDS:
+            return words
         token = match[0]
         part = text.part(*match.span())
         if token in ("'", '"') and quote in ("", token):

@@ -197,9 +197,31 @@ class Collections:
                 continue
             yield f"not ({self.program.shown(test)})" if is_negated else self.program.shown(test)
 
+    def alternatives(self, node: ast.expr, when: str | None) -> list[tuple[ast.expr, str | None]]:
+        """An expression, or those that a name or an ``x if y else z`` stands for under conditions that the file leaves open."""
+        found: list[tuple[ast.expr, str | None]] = []
+        if isinstance(node, ast.IfExp):
+            value = self.literals.value(node.test)
+            if not value.unresolved and not value.assumed:
+                return [(node.body if value.value else node.orelse, when)]
+            test = self.program.shown(node.test)
+            found = [(node.body, _both(when, test)), (node.orelse, _both(when, f"not ({test})"))]
+        elif isinstance(node, ast.Name) and self.names.bound(node) is None:
+            use = self.names.step_of(node)
+            for step, expression in self.names.candidates(node):
+                condition = self._condition(step, use, None) if use is not None else None
+                if condition is None:
+                    found = []
+                found.append((expression, _both(when, condition)))
+        return found or [(node, when)]
+
     def _merge(self, built: Built, other: Built) -> None:
         built.add(other.entries)
         built.notes.extend(other.notes)
+
+
+def _both(first: str | None, second: str | None) -> str | None:
+    return " and ".join(part for part in (first, second) if part) or None
 
 
 def _makes(statement: ast.stmt, name: str) -> bool:

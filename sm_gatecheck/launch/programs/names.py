@@ -130,6 +130,15 @@ class Names:
             return None
         return _assigned(last.statement, name.id)
 
+    def candidates(self, name: ast.Name) -> Iterator[tuple[Step, ast.expr]]:
+        """Everything that a name may have been bound to where it is used, in order."""
+        use = self.step_of(name)
+        for step in self.bindings(name.id, use.function) if use is not None else ():
+            expression = _assigned(step.statement, name.id)
+            is_before = use is not None and (step.function is not use.function or step.statement.lineno < name.lineno)
+            if expression is not None and is_before:
+                yield step, expression
+
     def changes(self, name: str, use: Step, line: int) -> Iterator[Step]:
         """The statements that make and change a dict or list up to a line, in order."""
         for step in self.steps:

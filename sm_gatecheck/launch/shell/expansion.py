@@ -9,7 +9,8 @@ from fnmatch import fnmatchcase
 
 from tree_sitter import Node
 
-from sm_gatecheck.launch.located import Located, Word, join, substitute
+from sm_gatecheck.launch.choices import Budget
+from sm_gatecheck.launch.located import MAX_WORDS, Located, Word, join, substitute
 from sm_gatecheck.launch.model import Extent
 from sm_gatecheck.launch.shell.arithmetic import evaluate
 from sm_gatecheck.launch.shell.scope import Scope, Variable
@@ -18,7 +19,10 @@ from sm_gatecheck.launch.shell.syntax import Script
 MAX_TEXT = 200_000
 """A variable longer than this is not followed: a script can double one as often as it likes."""
 
-MAX_FIELDS = 50_000
+MAX_DEPTH = 24
+"""``${X:-${Y:-…}}`` within each other."""
+
+_PIECE = 16
 _ESCAPED = re.compile(r"\\(\r?\n|.)", re.DOTALL)
 _ANSI = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|[0-7]{1,3}|.)", re.DOTALL)
 _ANSI_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
@@ -37,9 +41,13 @@ class Fields:
 
     def add(self, text: Located) -> None:
         """Put in; what makes a word longer than anybody writes is left out."""
-        if self.length <= MAX_TEXT:
-            self.length += len(text.text)
+        if not self.is_full:
+            self.length += text.cost + _PIECE
             self.current.append(text)
+
+    @property
+    def is_full(self) -> bool:
+        return self.length > MAX_TEXT or len(self.done) > MAX_WORDS
 
     def end(self) -> None:
         text = join(self.current)
@@ -51,10 +59,12 @@ class Fields:
 class Expander:
     """Expands the nodes of one script in one scope. ``directory`` is the script's own, where it has one."""
 
-    def __init__(self, script: Script, scope: Scope, directory: str | None = None) -> None:
+    def __init__(self, script: Script, scope: Scope, directory: str | None = None, budget: Budget | None = None) -> None:
+        self.budget = budget or Budget()
         self.script = script
         self.scope = scope
         self.directory = directory
+        self.depth = 0
 
     # -- words -------------------------------------------------------------------------------------------------------------
 
@@ -62,9 +72,10 @@ class Expander:
         """An argument as the words that it becomes: none for an empty variable, several for an array."""
         fields = Fields()
         self._expand(node, fields, is_quoted=False)
+        self._note_cut(fields)
         fields.end()
         written = self.script.locate(node).extent
-        return [Word(text.quoted(False), written) for text in fields.done[:MAX_FIELDS]]
+        return [Word(text.quoted(False), written) for text in fields.done[:MAX_WORDS]]
 
     def value(self, node: Node | None, place: Extent | None) -> Located:
         """The right side of an assignment: one text, never split."""
@@ -72,18 +83,24 @@ class Expander:
             return Located((), place)
         fields = Fields()
         self._expand(node, fields, is_quoted=True)
+        self._note_cut(fields)
         parts = [*fields.done, join(fields.current)]
         text = parts[0] if len(parts) == 1 else _joined(parts)
-        if len(text) > MAX_TEXT:
+        if text.cost > MAX_TEXT:
             return self._open(node, "$(…)", is_quoted=False)
         return Located(text.quoted(False).runs, text.anchor or place)
 
     def array(self, node: Node) -> tuple[Word, ...]:
         found: list[Word] = []
         for child in node.named_children:
+            if len(found) > MAX_WORDS:
+                break
             if child.type != "comment":
                 found.extend(Word(word.value) for word in self.words(child))
-        return tuple(found[:MAX_FIELDS])
+        return tuple(found[:MAX_WORDS])
+
+    def _note_cut(self, fields: Fields) -> None:
+        self.budget.is_cut = self.budget.is_cut or fields.is_full
 
     def text(self, node: Node) -> Located:
         """A node as one text (a test's operand, a heredoc)."""
@@ -92,9 +109,21 @@ class Expander:
     # -- nodes -------------------------------------------------------------------------------------------------------------
 
     def _expand(self, node: Node, fields: Fields, is_quoted: bool) -> None:
+        self.depth += 1
+        try:
+            if self.depth > MAX_DEPTH:
+                fields.add(self._open(node, self.script.source(node)[:_SHOWN], is_quoted))
+            else:
+                self._expand_kind(node, fields, is_quoted)
+        finally:
+            self.depth -= 1
+
+    def _expand_kind(self, node: Node, fields: Fields, is_quoted: bool) -> None:
         kind = node.type
         if kind == "concatenation" or kind == "command_name":
             for child in node.children:
+                if fields.is_full:
+                    return
                 self._expand(child, fields, is_quoted)
         elif kind in ("string", "translated_string"):
             self._string(node, fields)
@@ -131,6 +160,8 @@ class Expander:
             fields.exists = True
             fields.add(Located((), text.extent))
         for child in children:
+            if fields.is_full:
+                return
             if child.start_byte > position:
                 fields.add(double_quoted(self.script.part(position, child.start_byte)).quoted())
             self._expand(child, fields, is_quoted=True)
@@ -179,7 +210,7 @@ class Expander:
             fields.add(_joined([word.value for word in words]).quoted())
             return
         for number, word in enumerate(words):
-            if fields.length > MAX_TEXT or len(fields.done) > MAX_FIELDS:
+            if fields.is_full:
                 return
             if number:
                 fields.end()

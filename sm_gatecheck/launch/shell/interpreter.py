@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -14,7 +14,7 @@ from tree_sitter import Node
 from sm_gatecheck.launch.choices import Budget, Choices
 from sm_gatecheck.launch.files import Companions
 from sm_gatecheck.launch.job import Invocation, Setting
-from sm_gatecheck.launch.located import Located, Word, join, substitute
+from sm_gatecheck.launch.located import MAX_WORDS, Located, Word, join, substitute
 from sm_gatecheck.launch.model import Problem, VersionMention
 from sm_gatecheck.launch.rules import LaunchRules
 from sm_gatecheck.launch.shell.conditions import decide, pattern_decides
@@ -22,9 +22,12 @@ from sm_gatecheck.launch.shell.expansion import MAX_TEXT, Expander, double_quote
 from sm_gatecheck.launch.shell.scope import Scope, Variable
 from sm_gatecheck.launch.shell.syntax import Script, first_error
 from sm_gatecheck.launch.unwrap import Nested, Server, Surroundings, unwrap
-from sm_gatecheck.launch.versions import versions_in
+from sm_gatecheck.launch.versions import required_version
 
 MAX_DEPTH = 60
+MAX_SCRIPTS = 8
+"""Scripts within scripts."""
+
 MAX_ROUNDS = 32
 MAX_INVOCATIONS = 256
 _LIST_ENDS = frozenset({"&", ";", "\n"})
@@ -52,11 +55,24 @@ class Following:
     path: list[str] = field(default_factory=list)
     calls: list[Any] = field(default_factory=list)
     budget: Budget = field(default_factory=Budget)
+    scripts: list[Path | None] = field(default_factory=list)
 
     def script(self, text: Located, scope: Scope, around: Surroundings, directory: Path | None, depth: int = 0) -> None:
-        """Follow a whole script; then the functions that it defines and never calls."""
-        if depth > MAX_DEPTH:
+        """Follow a whole script; then the functions that it defines and never calls. A file within itself is not entered."""
+        file = text.source.path if text.source is not None else None
+        is_file = text.source is not None and len(text) == len(text.source.text)
+        if is_file and file is not None and file in self.scripts:
             return
+        if depth > MAX_DEPTH or len(self.scripts) > MAX_SCRIPTS:
+            self.budget.is_cut = True
+            return
+        self.scripts.append(file if is_file else None)
+        try:
+            self._script(text, scope, around, directory, depth)
+        finally:
+            self.scripts.pop()
+
+    def _script(self, text: Located, scope: Scope, around: Surroundings, directory: Path | None, depth: int) -> None:
         run = _Run(self, Script(text), scope, around, directory, depth)
         self._note_errors(run.script)
         with suppress(_Ended):
@@ -73,17 +89,22 @@ class Following:
 
     def command(self, words: Sequence[Word], scope: Scope, around: Surroundings, depth: int = 0) -> None:
         """Look into one command."""
-        self.versions.extend(versions_in(words, self.rules))
+        plain = (word for word in words if not any(blank in word.text for blank in " \n\t"))
+        self.versions.extend(mention for word in plain if (mention := required_version(word.value, self.rules)) is not None)
         found = unwrap(words, around, self.rules, self.companions)
         if isinstance(found, Server):
             self.started(found)
         elif isinstance(found, Nested):
             inner = Scope(positional=found.positional, inherited={} if found.surroundings.is_container else scope.inherited)
             inner.with_environment(found.surroundings.environment)
+            installed = list(self.versions)
             self.script(found.script, inner, found.surroundings, found.directory, depth + 1)
+            if found.surroundings.is_container:
+                self.versions = installed  # what a container installs, it installs for itself
 
     def started(self, server: Server) -> None:
         if len(self.invocations) >= MAX_INVOCATIONS:
+            self.budget.is_cut = True
             raise _Ended
         around = server.surroundings
         place = server.extent
@@ -120,7 +141,7 @@ class _Run:
 
     @property
     def expander(self) -> Expander:
-        return Expander(self.script, self.scope, str(self.directory) if self.directory is not None else None)
+        return Expander(self.script, self.scope, str(self.directory) if self.directory is not None else None, self.following.budget)
 
     # -- statements ------------------------------------------------------------------------------------------------------
 
@@ -136,6 +157,8 @@ class _Run:
         try:
             if self.depth <= MAX_DEPTH:
                 getattr(self, f"_{node.type}", self._other)(node)
+            else:
+                self.following.budget.is_cut = True
         finally:
             self.depth -= 1
 
@@ -147,7 +170,7 @@ class _Run:
         pass
 
     def _command(self, node: Node) -> None:
-        self._simple(node, {})
+        self._simple(node)
 
     def _redirected_statement(self, node: Node) -> None:
         body = node.child_by_field_name("body")
@@ -156,8 +179,18 @@ class _Run:
         text = self._input(node)
         if text is not None and body.type == "command" and self._takes_script(body):
             self._nested(text, self.around, None)
-            return
-        self.statement(body)
+        elif body.type == "command":
+            self._simple(body, self._after_redirects(node))
+        else:
+            self.statement(body)
+
+    def _after_redirects(self, node: Node) -> list[Node]:
+        """Words that stand behind a redirection and belong to the command; the grammar gives them to the redirection."""
+        found: list[Node] = []
+        for redirect in node.children_by_field_name("redirect"):
+            if redirect.type == "file_redirect":
+                found.extend(redirect.children_by_field_name("destination")[1:])
+        return found
 
     def _input(self, node: Node) -> Located | None:
         """The text of a heredoc or a here-string, variables put in unless it is quoted."""
@@ -438,14 +471,14 @@ class _Run:
             self.scope.set(name, Variable(array=words, place=place, is_exported=is_exported))
             return
         text = self.expander.value(value, place)
-        self.following.budget.spend(characters=len(text))
+        self.following.budget.spend(characters=text.cost)
         if appends:
             if earlier is not None and earlier.array is not None:
                 self.scope.set(name, Variable(array=(*earlier.array, Word(text)), place=place, is_exported=is_exported))
                 return
             before = earlier.value if earlier is not None else join(word.value for word in self._unknown_before(name, name_node))
             text = (before or Located()) + text
-            if len(text) > MAX_TEXT:
+            if text.cost > MAX_TEXT:
                 text = substitute("$(…)", self.script.locate(name_node), unresolved=f"${name}")
         self.scope.set(name, Variable(value=text, place=place, is_exported=is_exported))
 
@@ -496,18 +529,22 @@ class _Run:
 
     # -- commands --------------------------------------------------------------------------------------------------------
 
-    def _words(self, node: Node) -> list[Word]:
+    def _words(self, node: Node, behind: Sequence[Node] = ()) -> list[Word]:
+        """The words of a command, and those ``behind`` a redirection."""
         found: list[Word] = []
-        for child in node.children:
+        for child in (*node.children, *behind):
             if child.type in ("variable_assignment", "comment") or child.type.endswith("_redirect"):
                 continue
+            if len(found) > MAX_WORDS:
+                break
             if child.is_named or child.type not in _LIST_ENDS:
-                found.extend(self.expander.words(child))
-        self.following.budget.spend(characters=sum(len(word.text) for word in found))
+                words = self.expander.words(child)
+                self.following.budget.spend(characters=sum(word.value.cost for word in words))
+                found.extend(words)
         return found
 
-    def _simple(self, node: Node, extra: Mapping[str, Setting]) -> None:
-        words = self._words(node)
+    def _simple(self, node: Node, behind: Sequence[Node] = ()) -> None:
+        words = self._words(node, behind)
         assigned = [child for child in node.children if child.type == "variable_assignment"]
         if not words:
             for child in assigned:
@@ -570,11 +607,15 @@ class _Run:
         text = join(parts)
         if not text.runs:
             return
+        if len(self.following.scripts) > MAX_SCRIPTS:
+            return
         saved, self.script = self.script, Script(text)
+        self.following.scripts.append(None)
         try:
             self.block(self.script.root.children)
         finally:
             self.script = saved
+            self.following.scripts.pop()
 
     def _source(self, words: list[Word], outer: Scope) -> None:
         if len(words) < 2:
@@ -586,7 +627,10 @@ class _Run:
         if source is None:
             self.following.notes.append(f"source {name.text} (not available)")
             return
+        if source.path in self.following.scripts or len(self.following.scripts) > MAX_SCRIPTS:
+            return
         saved, self.script = self.script, Script(source.located())
+        self.following.scripts.append(source.path)
         try:
             self.block(self.script.root.children)
         except _Ended as ended:
@@ -594,6 +638,7 @@ class _Run:
                 raise
         finally:
             self.script = saved
+            self.following.scripts.pop()
 
     def _set(self, words: list[Word], outer: Scope) -> None:
         texts = [word.text for word in words]

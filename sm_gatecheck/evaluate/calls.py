@@ -35,7 +35,7 @@ from sm_gatecheck.model.condition import Condition
 if TYPE_CHECKING:
     from sm_gatecheck.evaluate.interpreter import Interpreter
 
-INLINE_LINES = 140
+INLINE_LINES = 110
 IDENTITY = External("gatecheck.identity")
 _CACHES = frozenset(
     {"functools.lru_cache", "functools.cache", "functools.wraps", "torch.compiler.disable", "torch.no_grad", "torch.inference_mode"}

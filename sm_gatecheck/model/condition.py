@@ -9,6 +9,7 @@ identity test.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -18,6 +19,10 @@ SIZE_LIMIT = 80
 OPTION_LIMIT = 160
 WIDENED = "9~"
 """How the keys of atoms begin that stand for what was given up."""
+
+
+class SpaceExhausted(Exception):
+    """The formulas of one piece of code grew past the room it was given."""
 
 
 class AnyValue:
@@ -255,6 +260,8 @@ class Space:
     def __init__(self, sms: tuple[int, ...]) -> None:
         self.sms = sms
         self.all_bits = (1 << len(sms)) - 1
+        self.room = sys.maxsize
+        """How many nodes there may be: one piece of code must not take what the whole tree needs."""
         self.texts: dict[int, str] = {}
         """Conditions that were put into words, by identity: reports ask for the same ones over and over."""
         self.count = 0
@@ -312,8 +319,14 @@ class Space:
         key = (atom.key, children, otherwise)
         found = self._nodes.get(key)
         if found is None:
+            if len(self._nodes) >= self.room:
+                raise SpaceExhausted(f"conditions grew past {self.room:,} nodes")
             found = self._nodes[key] = Condition(self, atom, children, otherwise, 0)
         return found
+
+    def make_room(self, nodes: int | None) -> None:
+        """Allow so many new nodes from here on; None for no limit."""
+        self.room = sys.maxsize if nodes is None else len(self._nodes) + nodes
 
     def _by_value(self, child: tuple[Hashable, Condition]) -> str:
         found = self._order.get(child[0])

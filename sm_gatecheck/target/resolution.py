@@ -7,7 +7,7 @@ field is a guarded value: what it becomes on each SM, and under which remaining 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -126,7 +126,7 @@ class ResolvingWorld(SglangWorld):
         return value
 
     def replay(self, frame: Frame, function: FunctionValue, args: tuple[Value, ...], keywords: dict[str, Value]) -> Value | None:
-        key = (
+        key: Hashable = (
             id(function.node),
             tuple(_RECEIVER if arg is self.instance else arg for arg in args),
             tuple(keywords.items()),

@@ -27,13 +27,14 @@ from sm_gatecheck.evaluate.values import (
     fields_in,
     fields_of,
 )
-from sm_gatecheck.model.condition import Condition, Space
+from sm_gatecheck.model.condition import Condition, Space, SpaceExhausted
 from sm_gatecheck.program.mentions import Mentions
 from sm_gatecheck.program.modules import Module, Program
 from sm_gatecheck.target.registries import Registry, entry_condition
 
 ROUNDS = 7
 CALLERS_KEPT = 3
+NODE_LIMIT = 60_000
 COMMON_ATTRIBUTE_LIMIT = 40
 
 
@@ -146,6 +147,7 @@ class Scan:
     def _fill(self, summary: Summary) -> None:
         interpreter = self._interpreter
         interpreter.steps = 0
+        interpreter.space.make_room(NODE_LIMIT)
         frame = Frame(summary.module, summary.qualname, interpreter.space.true, owner=summary.owner, recorder=_Listener(summary), depth=1)
         try:
             if summary.node is None:
@@ -162,8 +164,11 @@ class Scan:
             from sm_gatecheck.evaluate.calls import join_returns
 
             summary.returned = join_returns(interpreter, frame, interpreter.space.true)
-        except (BudgetExceeded, RecursionError):
+        except (BudgetExceeded, SpaceExhausted, RecursionError):
             summary.unfinished = True
+        finally:
+            interpreter.space.make_room(None)
+            interpreter.running.clear()
 
     def _receiver(self, summary: Summary) -> Value | None:
         assert summary.node is not None

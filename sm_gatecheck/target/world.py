@@ -41,6 +41,7 @@ OPTIONS = "options"
 NAMESPACE = "namespace"
 ENVIRONMENT = "environment"
 VARIABLE = "variable"
+FACTORY_LINES = 40
 _WORD = re.compile(r"\w+")
 
 
@@ -232,6 +233,8 @@ class SglangWorld:
     def worth_following(self, function: FunctionValue, args: tuple[Value, ...] = ()) -> bool:
         if any(_carries(arg) for arg in args):
             return True
+        if args and isinstance(args[0], ClassValue) and (function.node.end_lineno or 0) - function.node.lineno < FACTORY_LINES:
+            return True  # a class method that hands out an object of its class
         return self.relevance.of(function)
 
     def follow_effects(self, frame: Frame, function: FunctionValue, args: tuple[Value, ...]) -> bool:

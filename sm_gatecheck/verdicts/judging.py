@@ -44,6 +44,7 @@ class Trial:
     environment: list[ResolutionEffect] = field(default_factory=list)
     sets: dict[int, list[Effect]] = field(default_factory=dict)
     replaced: dict[int, list[Effect]] = field(default_factory=dict)
+    replaced_when: dict[int, Condition] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
     refusing: list[tuple[Effect, Condition]] | None = None
     refused: Condition | None = None
@@ -184,7 +185,11 @@ class Judge:
         for key, alternative in after.items():
             if alternative.known and alternative.value == trial.value:
                 continue
-            effect = self._set_effect(trial.option.field, key, alternative, alternative.condition, outcome, bits)
+            condition = self.space.certain(alternative.condition)
+            if condition.is_false:
+                continue
+            trial.replaced_when[bits] = trial.replaced_when.get(bits, self.space.false) | condition
+            effect = self._set_effect(trial.option.field, key, alternative, condition, outcome, bits)
             trial.replaced.setdefault(bits, []).append(effect)
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
@@ -218,7 +223,7 @@ class Judge:
     def _verdict(self, trial: Trial, bits: int) -> Verdict:
         if self.refusals(trial, bits):
             return Verdict.REJECTED
-        if bits in trial.replaced and not self._everywhere(trial.replaced):
+        if self._replaced_for_its_sake(trial, bits):
             return Verdict.OVERRIDDEN
         behaviours = trial.behaviours
         live = any(active & bits for _, active in behaviours)
@@ -266,16 +271,20 @@ class Judge:
             if any(not path.startswith(resolution) for path, _ in self.session.mentions.mentioning([option.field]))
         )
 
-    def _everywhere(self, replaced: dict[int, list[Effect]]) -> bool:
-        """Replaced in the same way on every SM: then not because of the SM."""
-        ways = {tuple((effect.value, effect.when) for effect in effects) for effects in replaced.values()}
-        return len(replaced) == len(self.space.sms) and len(ways) == 1
+    def _replaced_for_its_sake(self, trial: Trial, bits: int) -> bool:
+        """Whether resolution replaces the value on this SM where, under the same conditions, it keeps it on some other."""
+        here = trial.replaced_when.get(bits)
+        if here is None:
+            return False
+        return any((here & ~trial.replaced_when.get(1 << other, self.space.false)).exists for other in range(len(self.space.sms)))
 
     def _gated(self, trial: Trial) -> bool:
         """Whether some SM condition bears on the option at this value."""
+        if trial.option.field in self.sites.gated_in_resolution:
+            return True
         if any(active not in (0, self._everything) for _, active in trial.sites):
             return True
-        if trial.replaced and not self._everywhere(trial.replaced):
+        if any(self._replaced_for_its_sake(trial, bits) for bits in trial.replaced_when):
             return True
         if trial.sets and (
             len(trial.sets) < len(self.space.sms)

@@ -83,6 +83,8 @@ class SiteIndex:
     """The sites of a tree by option."""
 
     by_field: dict[str, list[Site]] = field(default_factory=dict)
+    gated_in_resolution: set[str] = field(default_factory=set)
+    """Options on which some refusal or write of resolution depends together with the target, under whatever settings."""
 
     def add(self, site: Site) -> None:
         for name in site.fields:
@@ -109,6 +111,7 @@ def find_sites(session: Session, reach: Any) -> SiteIndex:
     index = SiteIndex()
     for summary in session.scan.run(session.roots):
         if _belongs_to_resolution(session, summary):
+            index.gated_in_resolution |= _asked_with_target(summary)
             continue
         called: Condition | None = None
         for site in _sites_of(session, summary):
@@ -116,6 +119,17 @@ def find_sites(session: Session, reach: Any) -> SiteIndex:
                 called = reach(summary)
             index.add(_under(site, called) if not called.is_true else site)
     return index
+
+
+def _asked_with_target(summary: Summary) -> frozenset[str]:
+    """Options that one test, or the tests around one, ask for together with the target."""
+    found: frozenset[str] = frozenset()
+    for event in summary.events:
+        writes = event.kind == "store" and isinstance(event.receiver, Instance) and event.receiver.name == OPTIONS
+        around = event.guards[-3:]
+        if (writes or event.kind in ("raise", "assert")) and any(guard.condition.depends_on_target() for guard in around):
+            found = found.union(*(fields_in(guard.condition) for guard in around))
+    return found
 
 
 def _under(site: Site, called: Condition) -> Site:
@@ -280,7 +294,8 @@ def _differing(space: Space, a: Condition, b: Condition) -> int:
 
 
 def _differing_values(space: Space, item: Value, name: str, value: Any, default: Default) -> int:
-    a, b = _restricted(space, item, name, value), {}
+    a = _restricted(space, item, name, value)
+    b: dict[Any, Condition] = {}
     for when, usual in default.alternatives:
         for key, condition in _restricted(space, item, name, usual).items():
             b[key] = b.get(key, space.false) | (when & condition)

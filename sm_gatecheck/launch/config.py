@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sm_gatecheck.launch.flags import is_switch_pair
-from sm_gatecheck.launch.located import Located, Word, printable, substitute
+from sm_gatecheck.launch.located import Located, Word, before, printable, substitute
 from sm_gatecheck.launch.model import Extent, LaunchValue, Problem
 from sm_gatecheck.launch.rules import ConfigEra
 from sm_gatecheck.launch.yaml_tree import YamlNode, YamlTree
@@ -99,9 +99,7 @@ def _text(node: YamlNode) -> str:
 
 
 def _flag(key: YamlNode) -> Word:
-    start = key.raw.start_mark.index
-    dashes = substitute("--", key.tree.base, start, start + 1)
-    return Word(dashes + key.located)
+    return Word(before("--", key.located) + key.located)
 
 
 def _word(text: str, node: YamlNode) -> Word:

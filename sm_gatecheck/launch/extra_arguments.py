@@ -8,7 +8,7 @@ from pathlib import Path
 from sm_gatecheck.launch.following import follow
 from sm_gatecheck.launch.formats.interface import Reading
 from sm_gatecheck.launch.job import Invocation, Job, Setting, Start
-from sm_gatecheck.launch.located import Located, Word, substitute
+from sm_gatecheck.launch.located import Located, Word, before
 from sm_gatecheck.launch.manifests import ENVIRONMENT_KEYS, Shared, command_words, container_environment, image_text
 from sm_gatecheck.launch.versions import image_version, is_program_image
 from sm_gatecheck.launch.yaml_tree import YamlNode
@@ -115,7 +115,7 @@ def _flag_words(key: YamlNode, setting: YamlNode) -> list[Word]:
     if not name or setting.is_mapping:
         return []
     dashes = name.startswith("--")
-    flag = key.located if dashes else substitute("--", key.located, 0, 1) + key.located
+    flag = key.located if dashes else before("--", key.located) + key.located
     if setting.is_list:
         return [Word(flag), *(Word(item.located) for item in setting.items if item.is_scalar)] if setting.items else []
     if setting.is_null or setting.value is True or setting.text == "":

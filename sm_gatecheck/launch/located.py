@@ -266,6 +266,14 @@ def substitute(
     return Located((run,) if text or assumed else (), first.source.extent(first.start, stretch_end))
 
 
+def before(text: str, place: Located) -> Located:
+    """``text`` that stands nowhere, put before ``place``."""
+    if not place.runs:
+        return Located((), place.anchor)
+    first = place.runs[0]
+    return Located((Run(text, first.source, first.start, first.start),))
+
+
 def join(parts: Iterable[Located]) -> Located:
     runs: list[Run] = []
     anchor: Extent | None = None

@@ -24,6 +24,8 @@ class Shared:
 
     maps: dict[str, dict[str, Located]] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
+    places: dict[tuple[str, str], YamlNode] = field(default_factory=dict)
+    """The keys as nodes, by ConfigMap and key."""
 
     @classmethod
     def of(cls, documents: list[YamlNode]) -> Shared:
@@ -33,6 +35,9 @@ class Shared:
                 kind, name = node.get("kind"), node.get("metadata", "name")
                 if kind is not None and kind.text == "ConfigMap" and name is not None:
                     data = node.get("data")
+                    shared.places.update(
+                        {(name.text, key): place for key, (place, _) in (data.entries if data is not None else {}).items()}
+                    )
                     shared.maps[name.text] = {
                         key: value.located for key, (_, value) in (data.entries if data is not None else {}).items() if value.is_scalar
                     }
@@ -130,7 +135,7 @@ def _from_source(source: YamlNode, shared: Shared, environment: dict[str, Settin
             notes.append(f"envFrom {kind} {name.text} (not available)")
             continue
         for key, value in known.items():
-            _set(environment, (prefix.text if prefix is not None else "") + key, value, name)
+            _set(environment, (prefix.text if prefix is not None else "") + key, value, shared.places[name.text, key])
 
 
 def _variable(item: YamlNode, shared: Shared, environment: dict[str, Setting], notes: list[str]) -> None:

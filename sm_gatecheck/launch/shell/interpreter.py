@@ -546,6 +546,12 @@ class _Run:
     def _simple(self, node: Node, behind: Sequence[Node] = ()) -> None:
         words = self._words(node, behind)
         assigned = [child for child in node.children if child.type == "variable_assignment"]
+        own = self._own_line(node, assigned)
+        for child in assigned[:own]:
+            self._assign(child, is_exported=False)
+        if own:
+            assigned = assigned[own:]
+            words = self._words(node, behind)
         if not words:
             for child in assigned:
                 self._assign(child, is_exported=False)
@@ -563,6 +569,18 @@ class _Run:
             self._execute(words, saved)
         finally:
             self.scope = saved
+
+    def _own_line(self, node: Node, assigned: Sequence[Node]) -> int:
+        """How many assignments stand on lines of their own: the grammar takes several for the beginning of the next line's command."""
+        count = 0
+        for number, child in enumerate(assigned, 1):
+            after = child.next_sibling
+            if after is None:
+                continue
+            between = self.script.part(child.end_byte, after.start_byte).text
+            if "\n" in between.replace("\\\n", "").replace("\\\r\n", ""):
+                count = number
+        return count
 
     def _execute(self, words: list[Word], outer: Scope) -> None:
         """Run a command: the shell's own ones here, others by what they start."""

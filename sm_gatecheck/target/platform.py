@@ -21,7 +21,7 @@ class Facts:
     absent: frozenset[str]
     present: frozenset[str]
     missing_packages: frozenset[str]
-    objects: dict[str, str]
+    objects: dict[str, tuple[str, ...]]
 
 
 def load_facts(rules: Rulebook) -> Facts:
@@ -33,7 +33,7 @@ def load_facts(rules: Rulebook) -> Facts:
         frozenset(data.get("absent", {}).get("names", [])),
         frozenset(data.get("present", {}).get("names", [])),
         frozenset(data.get("packages", {}).get("missing", [])),
-        {row["name"]: row["class"] for row in data.get("object", [])},
+        {row["name"]: tuple(row["classes"]) for row in data.get("object", [])},
     )
 
 

@@ -117,12 +117,10 @@ class SglangWorld:
             return self.options_object(interpreter)
         if dotted in self.reading.environment_holders:
             return Instance(None, ENVIRONMENT)
-        cls = self.platform.facts.objects.get(dotted)
-        if cls is not None:
-            owner, _, class_name = cls.rpartition(".")
-            found = self.program.module(owner)
-            value = None if found is None else interpreter.global_value(found, class_name)
-            return Instance(value, escaped=True) if isinstance(value, ClassValue) else None
+        for class_name in self.platform.facts.objects.get(dotted, ()):
+            cls = self._class(interpreter, class_name)
+            if cls is not None:
+                return Instance(cls, escaped=True)
         return None
 
     def function_call(

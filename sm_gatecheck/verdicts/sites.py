@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sm_gatecheck.evaluate.frames import Event, Guard
+from sm_gatecheck.evaluate.interpreter import source_text
 from sm_gatecheck.evaluate.classes import is_enum
 from sm_gatecheck.evaluate.values import (
     Choice,
@@ -198,7 +199,7 @@ def _return_sites(session: Session, summary: Summary, phase: Phase) -> Iterator[
 
 def _event_site(session: Session, summary: Summary, event: Event, phase: Phase) -> Site | None:
     kind, what, option = _classify(session, event, summary.name)
-    if kind is None:
+    if kind is None or (kind is EffectKind.BEHAVIOUR and _within_allocation(session, event)):
         return None
     values = event.values + tuple(value for _, value in event.keywords)
     if kind in (EffectKind.RAISES, EffectKind.WARNS):
@@ -209,6 +210,13 @@ def _event_site(session: Session, summary: Summary, event: Event, phase: Phase) 
     if not bearing:
         return None
     return Site(kind, phase, what, event.module, event.node, event.condition, values, bearing, event.guards, summary, option, event.chain)
+
+
+def _within_allocation(session: Session, event: Event) -> bool:
+    """Whether something happens inside a call that is there to allocate: then it is part of the allocation."""
+    calls = (node.func for _, node in event.chain if isinstance(node, ast.Call))
+    modules = (module for module, _ in event.chain)
+    return any(session.effects.kind_of(source_text(module, func)) is EffectKind.ALLOCATES for module, func in zip(modules, calls))
 
 
 def _only_hands_on(session: Session, event: Event) -> bool:
@@ -224,8 +232,9 @@ def _classify(session: Session, event: Event, summary_name: str) -> tuple[Effect
     if isinstance(event.target, ClassValue) and is_enum(session.interpreter, event.target):
         return None, event.name, None
     if event.followed or (event.kind == "call" and _only_hands_on(session, event)):
-        # The callee was run with what it is given: what it does stands for it.
-        return None, event.name, None
+        # The callee was run with what it is given: what it does stands for it, unless its name says what it is for.
+        kind = session.effects.kind_of(event.name)
+        return (None if kind is EffectKind.BEHAVIOUR else kind), f"{event.name}(…)", None
     if event.kind == "local":
         return EffectKind.BEHAVIOUR, event.name, None
     if event.kind == "environment":

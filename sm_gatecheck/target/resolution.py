@@ -26,6 +26,7 @@ from sm_gatecheck.target.replay import Replay
 from sm_gatecheck.target.world import SglangWorld
 
 RESOLVING = "resolving"
+HELPER_LINES = 40
 _RECEIVER = "the options object"
 
 
@@ -119,6 +120,11 @@ class ResolvingWorld(SglangWorld):
         if receiver is self.instance and isinstance(key, Known) and isinstance(key.value, str):
             return self._read(key.value)
         return None
+
+    def worth_following(self, function: FunctionValue, args: tuple[Value, ...] = ()) -> bool:
+        """Here nearly everything is known: resolution's own helpers, and short functions of others, give plain answers."""
+        short = (function.node.end_lineno or 0) - function.node.lineno <= HELPER_LINES
+        return short or function.module.path.startswith(self.rules.files) or super().worth_following(function, args)
 
     def _read(self, name: str) -> Value | None:
         value = self.instance.attributes.get(name)

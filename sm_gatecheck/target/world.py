@@ -42,6 +42,7 @@ NAMESPACE = "namespace"
 ENVIRONMENT = "environment"
 VARIABLE = "variable"
 FACTORY_LINES = 40
+TINY_LINES = 4
 _WORD = re.compile(r"\w+")
 
 
@@ -233,6 +234,8 @@ class SglangWorld:
             return True
         if args and isinstance(args[0], ClassValue) and (function.node.end_lineno or 0) - function.node.lineno < FACTORY_LINES:
             return True  # a class method that hands out an object of its class
+        if (function.node.end_lineno or 0) - function.node.lineno <= TINY_LINES:
+            return True
         return self.relevance.of(function)
 
     def follow_effects(self, frame: Frame, function: FunctionValue, args: tuple[Value, ...]) -> bool:

@@ -207,6 +207,16 @@ class Interpreter:
             found = self._classes[id(node)] = ClassValue(module, node, qualname, bases)
         return found
 
+    def class_named(self, dotted: str) -> ClassValue | None:
+        """The class that a module defines under a name, followed through re-exports, even where the name is rebound later
+        (a struct made from the class, say)."""
+        owner, _, name = dotted.rpartition(".")
+        found = self.program.defining_module(owner, name)
+        for statement in reversed(found[0].bindings.get(found[1], [])) if found is not None else ():
+            if isinstance(statement, ast.ClassDef) and found is not None:
+                return self.class_value(found[0], statement, found[1])
+        return None
+
     # -- classes ----------------------------------------------------------------------------------------------------
 
     def mro(self, cls: ClassValue) -> list[ClassValue]:

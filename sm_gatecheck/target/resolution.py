@@ -263,13 +263,8 @@ class Resolver:
         run_function(self._interpreter, function, (instance,), {}, frame, None, effectful=True)
 
     def _class(self) -> ClassValue | None:
-        for dotted, _, _ in self._rules.entries:
-            module, _, name = dotted.rpartition(".")
-            owner = self._interpreter.program.module(module)
-            value = None if owner is None else self._interpreter.global_value(owner, name)
-            if isinstance(value, ClassValue):
-                return value
-        return None
+        found = (self._interpreter.class_named(dotted) for dotted, _, _ in self._rules.entries)
+        return next((cls for cls in found if cls is not None), None)
 
 
 def _as_value(name: str, value: Any) -> Value:

@@ -103,12 +103,8 @@ class SglangWorld:
         """The one object that holds the options, of the tree's own class when it can be found."""
         if self._options_object is None:
             cls: ClassValue | None = None
-            for dotted in self.reading.option_classes:
-                module, _, name = dotted.rpartition(".")
-                found = self.program.defining_module(module, name)
-                if found is not None:
-                    value = interpreter.global_value(found[0], found[1])
-                    cls = value if isinstance(value, ClassValue) else cls
+            for dotted in sorted(self.reading.option_classes):
+                cls = cls or interpreter.class_named(dotted)
             self._options_object = Instance(cls, OPTIONS, escaped=True)
         return self._options_object
 
@@ -119,7 +115,7 @@ class SglangWorld:
         if dotted in self.reading.environment_holders:
             return Instance(None, ENVIRONMENT)
         for class_name in self.platform.facts.objects.get(dotted, ()):
-            cls = self._class(interpreter, class_name)
+            cls = interpreter.class_named(class_name)
             if cls is not None:
                 return Instance(cls, escaped=True)
         return None
@@ -216,14 +212,8 @@ class SglangWorld:
         if name in self.reading.option_parameters or (annotation and self.reading.option_annotations & set(_WORD.findall(annotation))):
             return self.options_object(interpreter)
         dotted = self.reading.parameter_classes.get(name)
-        cls = None if dotted is None else self._class(interpreter, dotted)
+        cls = None if dotted is None else interpreter.class_named(dotted)
         return None if cls is None else abstract_instance(interpreter, cls)
-
-    def _class(self, interpreter: Interpreter, dotted: str) -> ClassValue | None:
-        owner, _, name = dotted.rpartition(".")
-        module = self.program.module(owner)
-        value = None if module is None else interpreter.global_value(module, name)
-        return value if isinstance(value, ClassValue) else None
 
     def receiver(self, interpreter: Interpreter, cls: ClassValue) -> Value | None:
         holder = self.options_object(interpreter)

@@ -12,7 +12,7 @@ from sm_gatecheck.launch.located import Located, SourceText
 from sm_gatecheck.launch.versions import image_version
 from sm_gatecheck.launch.words import split_words
 
-_DIRECTIVE = re.compile(r"^#SBATCH[ \t]+(.*?)[ \t]*\r?$", re.MULTILINE)
+_DIRECTIVE = re.compile(r"^#SBATCH[ \t]+(.*?)(?:[ \t]+#.*)?[ \t]*\r?$", re.MULTILINE)
 _EXPORT = "--export"
 _IMAGE = "--container-image"
 

@@ -87,8 +87,25 @@ class Program:
 
 
 def _found(source: SourceText, start: int, end: int, value: str) -> Located:
+    """A literal's value in its source: as a whole where it stands there once as it is, else line by line, else all from all of it."""
+    whole = source.located(start, end)
+    if not value:
+        return Located((), whole.extent)
     written = source.text[start:end]
-    index = written.find(value) if value else -1
+    index = written.find(value)
     if index >= 0 and written.find(value, index + 1) < 0:
         return source.located(start + index, start + index + len(value))
-    return substitute(value, source.located(start, end)) if value else Located((), source.extent(start, end))
+    parts: list[Located] = []
+    position = 0
+    for line in value.splitlines(keepends=True):
+        index = written.find(line, position)
+        if index >= 0:
+            parts.append(source.located(start + index, start + index + len(line)))
+            position = index + len(line)
+            continue
+        # An escape in this line: its characters stand anywhere in the line of the source.
+        stop = written.find("\n", position)
+        stop = len(written) if stop < 0 else stop + 1
+        parts.append(substitute(line, source.located(start + position, start + stop)))
+        position = stop
+    return join(parts) if all(part.runs for part in parts) else substitute(value, whole)

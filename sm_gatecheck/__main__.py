@@ -2,7 +2,7 @@
 
 import sys
 
-from sm_gatecheck.cli.main import main
+from sm_gatecheck.cli.main import run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.report import Assumptions, Coverage, Diagnostic, Report, Statistics
 from sm_gatecheck.model.verdict import DefaultAlternative, OptionReport, Verdict
+from sm_gatecheck.rulebook import Rulebook
 from sm_gatecheck.target.reach import Reach
 from sm_gatecheck.target.rules import open_rules
 from sm_gatecheck.target.session import Session
@@ -17,6 +19,7 @@ from sm_gatecheck.trees.tree import Tree
 from sm_gatecheck.verdicts.domains import judged_values
 from sm_gatecheck.verdicts.findings import findings_of
 from sm_gatecheck.verdicts.judging import Judge
+from sm_gatecheck.verdicts.memory import Memory
 from sm_gatecheck.verdicts.request import Request
 from sm_gatecheck.verdicts.resolved import values_on
 from sm_gatecheck.verdicts.sites import SiteIndex, find_sites
@@ -27,19 +30,25 @@ Progress = Callable[[str, int, int], None]
 def analyse(tree: Tree, request: Request, progress: Progress | None = None) -> Report:
     """Judge every option of a tree. TreeError where the tree declares no options."""
     started = time.monotonic()
+    rules = open_rules(request.rules_dir)
+    memory = Memory(tree, request, rules) if request.use_cache else None
     collecting = gc.isenabled()
     gc.disable()  # syntax trees and conditions are millions of objects that all stay alive: collecting them finds nothing
     try:
-        return _analyse(tree, request, progress or (lambda what, done, total: None), started)
+        known = None if memory is None else memory.recall()
+        if known is not None:
+            return replace(known, statistics=replace(known.statistics, seconds=round(time.monotonic() - started, 3)))
+        report = _analyse(tree, request, rules, progress or (lambda what, done, total: None), started)
+        if memory is not None:
+            memory.keep(report)
+        return report
     finally:
         if collecting:
             gc.enable()
 
 
-def _analyse(tree: Tree, request: Request, progress: Progress, started: float) -> Report:
-    session = Session(
-        tree.files, open_rules(request.rules_dir), cuda=request.cuda, settings=request.settings, version=tree.source.sglang_version
-    )
+def _analyse(tree: Tree, request: Request, rules: Rulebook, progress: Progress, started: float) -> Report:
+    session = Session(tree.files, rules, cuda=request.cuda, settings=request.settings, version=tree.source.sglang_version)
     progress("Reading options", 0, 3)
     options = [*session.options, *session.variables]
     progress("Following options through the tree", 1, 3)

@@ -1,0 +1,1 @@
+"""What was worked out before, kept in the user's cache directory and believed only when it is whole."""

@@ -54,7 +54,9 @@ def follow(job: Job, rules: LaunchRules, companions: Companions, inherited: Mapp
                 extra = {condition: branch for condition, branch in fixed.items() if first.fixed.get(condition) != branch}
                 last = next(reversed(fixed))
                 against = parent.get(key, first.invocation)
-                replaces = branchings[last].has_default and key in parent
+                # Something else is done in its place only where the condition was met in the run that is compared with.
+                is_alone = all(condition in first.fixed for condition in fixed if condition != last)
+                replaces = branchings[last].has_default and key in parent and is_alone
                 first.variants.append(Variant(described(extra, branchings), invocation, against, replaces))
         for condition, branching in met.items():
             # Conditions are tried one at a time; together only where one stands inside another, and so was not met before.

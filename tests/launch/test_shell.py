@@ -179,6 +179,42 @@ def test_what_starts_no_server(line: str, read: Read) -> None:
     assert read(f"#!/bin/bash\n{line}\n") == ()
 
 
+def test_a_script_that_takes_its_own_arguments_apart(read: Read) -> None:
+    (launch,) = read(
+        """
+        #!/bin/bash
+        TP=2
+        while [[ $# -gt 0 ]]; do
+          case "$1" in
+            --tp) TP="$2"; shift 2 ;;
+            *) REST+=("$1"); shift ;;
+          esac
+        done
+        sglang serve --model-path /m --tp "$TP" "${REST[@]}"
+        """
+    )
+    assert launch.values == {"model_path": "/m", "tp_size": 2}
+    assert [setting.value for setting in launch.conditional["tp_size"]] == ["$2"]
+
+
+def test_loops_that_run_until_something_happens(read: Read) -> None:
+    launches = read(
+        """
+        #!/bin/bash
+        while true; do sglang serve --model-path /a; sleep 1; done
+        until sglang serve --model-path /b; do sleep 1; done
+        while [ -f /run/on ]; do sglang serve --model-path /c; done
+        while read -r line; do sglang serve --model-path "$line"; done < models
+        """
+    )
+    assert [(launch.values["model_path"], launch.when) for launch in launches] == [
+        ("/a", None),
+        ("/b", None),
+        ("/c", "[ -f /run/on ]"),
+        ("$line", None),
+    ]
+
+
 def test_redirections_and_pipes_are_no_arguments(read: Read) -> None:
     (launch,) = read(f"#!/bin/bash\n{START} > >(tee log) 2>err --tp 2 </dev/null 2>&1 --port 3 |& tee -a all --port 9 &\n")
     assert launch.values == {"model_path": "/m", "tp_size": 2, "port": 3}

@@ -100,6 +100,20 @@ def test_the_name_of_an_instance_fills_in(tmp_path: Path) -> None:
     assert launch.environment["SGLANG_X"].value == "qwen"
 
 
+def test_a_container_that_podman_makes_of_a_unit(read: Read) -> None:
+    (launch,) = read(
+        """
+        [Container]
+        Image=docker.io/lmsysorg/sglang:v0.5.9
+        ContainerName=chat
+        Environment=SGLANG_A=1
+        Exec=sglang serve --model-path /m
+        """
+    )
+    assert (launch.name, launch.model_path, sorted(launch.environment)) == ("chat", "/m", ["SGLANG_A"])
+    assert launch.sglang_version is not None
+
+
 def test_a_unit_that_runs_a_script_beside_it(tmp_path: Path) -> None:
     (tmp_path / "start.sh").write_text('#!/bin/sh\nexec sglang serve --model-path /m "$@"\n', encoding="utf-8")
     (tmp_path / "a.service").write_text(f"[Service]\nExecStart={tmp_path}/start.sh --tp 2\n", encoding="utf-8")

@@ -15,6 +15,7 @@ from sm_gatecheck.launch.programs.collections import Built, Collections, Entry
 from sm_gatecheck.launch.programs.literals import Literals
 from sm_gatecheck.launch.programs.names import Names, Step
 from sm_gatecheck.launch.programs.places import Program
+from sm_gatecheck.launch.versions import required_version
 from sm_gatecheck.launch.words import split_words
 
 _SILENT = frozenset(
@@ -71,6 +72,8 @@ class _Reader:
         self.literals = Literals(program, self.names.bound, self.names.dotted, reading.environment)
         self.collections = Collections(program, self.names, self.literals)
         self.taken: set[int] = set()
+        mention = required_version(program.source.located(), reading.rules)
+        self.versions = (mention,) if mention is not None else ()
 
     def starts(self) -> Iterator[Start]:
         found: list[tuple[int, Start]] = []
@@ -112,6 +115,7 @@ class _Reader:
             keywords=tuple(keywords),
             environment=self._environment(step),
             notes=(*built.notes, *notes),
+            versions=self.versions,
             when=" and ".join(self.collections.conditions(step)) or None,
         )
 

@@ -17,8 +17,9 @@ from sm_gatecheck.launch.variables_file import variables
 
 _SECTION = re.compile(r"^[ \t]*\[([^\]\n]+)\][ \t]*\r?$")
 _KEY = re.compile(r"^[ \t]*([A-Za-z][\w-]*)[ \t]*=[ \t]*")
-_SERVICE = re.compile(r"^[ \t]*\[Service\]", re.MULTILINE)
-_UNITS = ("*.service", "*.socket", "*.timer")
+_SERVICE = re.compile(r"^[ \t]*\[(?:Service|Container)\]", re.MULTILINE)
+_UNITS = ("*.service", "*.socket", "*.timer", "*.container")
+_SECTIONS = ("Service", "Container")
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "s": " "}
 _TOKEN = re.compile(r"""\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[0-7]{3}|.)|['"]|\s+|[^\\'"\s]+|.""", re.DOTALL)
 _SPECIFIER = re.compile(r"%([%a-zA-Z])")
@@ -28,7 +29,7 @@ _PREFIXES = "@-:+!|"
 
 @dataclass
 class _Service:
-    """What the ``[Service]`` sections of a unit and its drop-ins say together."""
+    """What the ``[Service]`` sections of a unit and its drop-ins say together (``[Container]``, for one that podman makes)."""
 
     starts: list[Located] = field(default_factory=list)
     environment: list[tuple[str, Setting]] = field(default_factory=list)
@@ -36,6 +37,8 @@ class _Service:
     unset: list[str] = field(default_factory=list)
     passed: list[str] = field(default_factory=list)
     directory: str | None = None
+    image: Located | None = None
+    name: str | None = None
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Systemd:
     def recognise(self, source: SourceText, reading: Reading) -> int:
         if is_named(source, *_UNITS):
             return SURE
-        return SURE - 5 if _SERVICE.search(source.text) and "ExecStart" in source.text else NO
+        return SURE - 5 if _SERVICE.search(source.text) and "Exec" in source.text else NO
 
     def read(self, source: SourceText, reading: Reading) -> Iterator[Start]:
         service = _Service()
@@ -62,12 +65,12 @@ class Systemd:
         for start in service.starts:
             words = _command(start, environment, unit, reading)
             if words:
-                yield Job(words=words, environment=environment, notes=tuple(notes), directory=directory)
+                yield Job(service.name, words, environment=environment, image=service.image, notes=tuple(notes), directory=directory)
 
 
 def _drop_ins(source: SourceText, reading: Reading) -> Iterator[SourceText]:
     """``UNIT.d/*.conf`` beside the unit, those of its template first, in the order of their names."""
-    if source.path is None or not is_named(source, "*.service"):
+    if source.path is None or not is_named(source, "*.service", "*.container"):
         return
     names = [f"{source.path.name}.d"]
     if "@" in source.path.name:
@@ -93,7 +96,7 @@ def _collect(source: SourceText, service: _Service, unit: str) -> None:
             section = header[1]
             continue
         match = _KEY.match(line.text)
-        if match is None or section != "Service":
+        if match is None or section not in _SECTIONS:
             continue
         _assign(service, match[1], line.part(match.end()).strip(), unit)
 
@@ -117,7 +120,7 @@ def _logical_lines(source: SourceText) -> Iterator[Located]:
 
 
 def _assign(service: _Service, key: str, value: Located, unit: str) -> None:
-    if key == "ExecStart":
+    if key in ("ExecStart", "Exec"):
         if value.text:
             service.starts.append(value)
         else:
@@ -140,6 +143,10 @@ def _assign(service: _Service, key: str, value: Located, unit: str) -> None:
         service.unset.extend(word.text for word in _words(value))
     elif key == "PassEnvironment":
         service.passed.extend(word.text for word in _words(value))
+    elif key == "Image":
+        service.image = _specified(value, unit)
+    elif key == "ContainerName":
+        service.name = value.text
     elif key == "WorkingDirectory":
         service.directory = value.text.lstrip("-")
 

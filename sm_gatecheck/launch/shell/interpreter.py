@@ -389,12 +389,19 @@ class _Run:
                 self.block(child.children)
 
     def _while_statement(self, node: Node) -> None:
-        """A loop's body once: what restarts a server starts it with the same words."""
+        """A loop's body once: what restarts a server starts it with the same words. A test that is open makes it conditional."""
         body = node.child_by_field_name("body")
-        if body is not None:
+        if body is None:
+            return
+        condition = [child for child in node.children_by_field_name("condition") if child.is_named]
+        if not condition or not self._is_test(condition[-1]):
+            self.block(condition)
             self.block(body.children)
-
-    _until_statement = _while_statement
+            return
+        met = decide(condition[-1], self.expander)
+        if node.children and node.children[0].type == "until":
+            met = None if met is None else not met
+        self._branch((node.start_byte, node.end_byte), [(self._shown(condition[-1]), body.children)], None, [met])
 
     # -- functions -------------------------------------------------------------------------------------------------------
 
@@ -516,11 +523,13 @@ class _Run:
                     self._export_word(word)
 
     def _export_word(self, word: Word) -> None:
+        """``export "NAME=value"``; what a command prints may be any variables."""
         name, separator, _ = word.text.partition("=")
         if separator and name.isidentifier():
-            self.scope.set(
-                name, Variable(value=word.value.part(len(name) + 1), place=word.value.part(0, len(name)).extent, is_exported=True)
-            )
+            place = word.value.part(0, len(name)).extent
+            self.scope.set(name, Variable(value=word.value.part(len(name) + 1), place=place, is_exported=True))
+        elif word.unresolved:
+            self.following.notes.append(f"export {word.text} (not available)")
 
     def _unset_command(self, node: Node) -> None:
         for child in node.named_children:

@@ -192,7 +192,10 @@ def _dynamic_attribute(interp: Interpreter, instance: Instance, name: str, frame
         return None
     owner = found[0]
     function = FunctionValue(owner.module, found[1][-1], owner, None, f"{owner.qualname}.__getattr__")
-    value = interp.call(function, (instance, Known(name)), {}, Frame(owner.module, function.qualname, interp.space.true, depth=frame.depth))
+    from sm_gatecheck.evaluate.calls import run_function
+
+    caller = Frame(owner.module, function.qualname, interp.space.true, depth=frame.depth)
+    value = run_function(interp, function, (instance, Known(name)), {}, caller, None, effectful=False)
     return None if isinstance(value, Opaque) else value
 
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import ast
 
-from sm_gatecheck.model.condition import Condition
+from sm_gatecheck.model.condition import Condition, SpaceExhausted
 from sm_gatecheck.program.mentions import Mentions
 from sm_gatecheck.program.modules import Program
 from sm_gatecheck.target.scan import Scan, Summary
 
-DEPTH = 3
-CALLER_LIMIT = 8
+DEPTH = 2
+CALLER_LIMIT = 6
+NODE_LIMIT = 2_000
 _ALWAYS = ("main", "forward", "apply", "run", "__")
 
 
@@ -34,7 +35,13 @@ class Reach:
         key = (summary.module.path, summary.node.lineno)
         if key not in self._known:
             self._known[key] = space.true  # while callers are followed: a cycle is no proof
-            self._known[key] = self._called(summary, depth)
+            space.make_room(NODE_LIMIT)
+            try:
+                self._known[key] = space.widen(self._called(summary, depth))
+            except SpaceExhausted:
+                pass  # too many ways lead there: it may be reached
+            finally:
+                space.make_room(None)
         return self._known[key]
 
     def _called(self, summary: Summary, depth: int) -> Condition:

@@ -34,7 +34,7 @@ from sm_gatecheck.target.registries import Registry, entry_condition
 
 ROUNDS = 7
 CALLERS_KEPT = 3
-NODE_LIMIT = 60_000
+NODE_LIMIT = 30_000
 COMMON_ATTRIBUTE_LIMIT = 40
 
 
@@ -114,11 +114,23 @@ class Scan:
         return sorted((s for s in self._summaries.values() if s.events), key=lambda s: (s.module.path, 0 if s.node is None else s.node.lineno))
 
     def _candidates(self, names: frozenset[str]) -> Iterator[Summary]:
+        """The functions that mention one of the names, run anew: what stands behind a name was not known before."""
+        done: set[tuple[str, int]] = set()
         for path, line in self._mentions.mentioning(names):
             module = self._program.by_path[path]
-            summary = self.at(module, line)
-            if summary is not None:
-                yield summary
+            key = self._key(module, line)
+            if key not in done:
+                done.add(key)
+                self._summaries.pop(key, None)
+                summary = self.at(module, line)
+                if summary is not None:
+                    yield summary
+
+    def _key(self, module: Module, line: int) -> tuple[str, int]:
+        for first, last, node, _, _ in self._functions_of(module):
+            if first <= line <= last:
+                return module.path, node.lineno
+        return module.path, 0
 
     def at(self, module: Module, line: int) -> Summary | None:
         """The summary of the outermost function around a line, or of the module's top level."""

@@ -15,6 +15,7 @@ from sm_gatecheck.evaluate.values import (
     Choice,
     ClassValue,
     EnumMember,
+    External,
     FunctionValue,
     Instance,
     Known,
@@ -41,6 +42,7 @@ OPTIONS = "options"
 NAMESPACE = "namespace"
 ENVIRONMENT = "environment"
 VARIABLE = "variable"
+GET_OPTION = "gatecheck.get option"
 FACTORY_LINES = 40
 TINY_LINES = 4
 _WORD = re.compile(r"\w+")
@@ -89,6 +91,8 @@ class SglangWorld:
     def external_call(
         self, interpreter: Interpreter, dotted: str, args: tuple[Value, ...], keywords: dict[str, Value], text: str
     ) -> Value | None:
+        if dotted == GET_OPTION and args and isinstance(args[0], Known) and isinstance(args[0].value, str):
+            return self.options.get(args[0].value)
         return self.platform.call(dotted, args, text)
 
     def external_exists(self, dotted: str) -> bool | None:
@@ -147,7 +151,7 @@ class SglangWorld:
 
     def attribute(self, interpreter: Interpreter, receiver: Instance, name: str) -> Value | None:
         if receiver.name == OPTIONS:
-            return self.options.get(name)
+            return External(GET_OPTION) if name == "get" else self.options.get(name)
         if receiver.name == NAMESPACE:
             return self.options.get(name) or receiver
         if receiver.name == ENVIRONMENT:

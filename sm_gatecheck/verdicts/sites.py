@@ -167,7 +167,9 @@ def _sites_of(session: Session, summary: Summary) -> Iterator[Site]:
 
 def _only_passes_on(summary: Summary) -> bool:
     """A getter that hands out the bare value of an option, or an enum made of it, decides nothing: its callers do."""
-    return summary.returned is not None and all(_is_bare(payload) for payload in payloads(summary.returned))
+    if summary.returned is None or any(condition.depends_on_target() for condition in _conditions_in(summary.returned)):
+        return False
+    return all(_is_bare(payload) for payload in payloads(summary.returned))
 
 
 def _is_bare(payload: Payload) -> bool:

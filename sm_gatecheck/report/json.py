@@ -5,7 +5,6 @@ The form is fixed by ``schema.json`` beside this file; ``gatecheck schema`` prin
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,18 +13,19 @@ from sm_gatecheck import __version__
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.report import Coverage, Diagnostic, Finding, PredicateRow, Report, Source
 from sm_gatecheck.model.verdict import DefaultAlternative, Effect, EffectKind, Evidence, Judgement, OptionReport, Verdict
+from sm_gatecheck.report import indented
 
 SCHEMA_VERSION = "1"
 
 
 def render(document: Mapping[str, Any]) -> str:
     """A document as text. ASCII only: it survives every locale, and no control character of a tree gets through."""
-    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    return indented.dumps(document) + "\n"
 
 
 def report_document(report: Report) -> dict[str, Any]:
-    """The report of ``check`` and ``matrix``."""
-    statistics = report.statistics
+    """The report of ``check`` and ``matrix``; equal effects, and equal lines of proof, are one object in it."""
+    statistics, parts = report.statistics, _Parts()
     return {
         **_head(report.source),
         "assumptions": {
@@ -34,7 +34,7 @@ def report_document(report: Report) -> dict[str, Any]:
             "settings": {field: plain(value) for field, value in sorted(report.assumptions.settings.items())},
         },
         "sms": list(report.sms),
-        "options": [_option_report(option) for option in report.options],
+        "options": [_option_report(option, parts) for option in report.options],
         "findings": [_finding(finding) for finding in report.findings],
         "diagnostics": _diagnostics(report.diagnostics),
         "stats": {
@@ -125,7 +125,7 @@ def _head(source: Source) -> dict[str, Any]:
     }
 
 
-def _option_report(report: OptionReport) -> dict[str, Any]:
+def _option_report(report: OptionReport, parts: _Parts) -> dict[str, Any]:
     option = report.option
     return {
         "field": option.field,
@@ -135,20 +135,44 @@ def _option_report(report: OptionReport) -> dict[str, Any]:
         "choices": _choices(option),
         "file": option.file,
         "line": option.line,
-        "verdicts": [_judgement(judgement) for judgement in report.judgements if _says_something(judgement)],
+        "verdicts": [_judgement(judgement, parts) for judgement in report.judgements if _says_something(judgement)],
         "defaults": [{"sm": sm, "values": [_alternative(value) for value in values]} for sm, values in report.defaults],
     }
 
 
-def _judgement(judgement: Judgement) -> dict[str, Any]:
+class _Parts:
+    """The effects and lines of proof met so far: most stand in the rows of several SMs."""
+
+    def __init__(self) -> None:
+        self._effects: dict[tuple[Effect, type], dict[str, Any]] = {}
+        self._evidence: dict[Evidence, dict[str, Any]] = {}
+
+    def effect(self, effect: Effect) -> dict[str, Any]:
+        try:
+            key = (effect, type(effect.value))
+            found = self._effects.get(key)
+        except TypeError:  # a value that is a list
+            return _effect(effect)
+        if found is None:
+            found = self._effects[key] = _effect(effect)
+        return found
+
+    def evidence(self, evidence: Evidence) -> dict[str, Any]:
+        found = self._evidence.get(evidence)
+        if found is None:
+            found = self._evidence[evidence] = _evidence(evidence)
+        return found
+
+
+def _judgement(judgement: Judgement, parts: _Parts) -> dict[str, Any]:
     return {
         "sm": judgement.sm,
         "value": plain(judgement.value),
         "verdict": judgement.verdict.value,
         "active_on": list(judgement.active_on),
         "summary": judgement.summary,
-        "effects": [_effect(effect) for effect in judgement.effects],
-        "evidence": [_evidence(evidence) for evidence in judgement.evidence],
+        "effects": [parts.effect(effect) for effect in judgement.effects],
+        "evidence": [parts.evidence(evidence) for evidence in judgement.evidence],
         "unknown": list(judgement.unknown),
     }
 

@@ -11,7 +11,6 @@ import ast
 import warnings
 
 from sm_gatecheck.model.report import Diagnostic
-from sm_gatecheck.syntax.recover import recover_module
 
 MAX_FILE_BYTES = 8_000_000
 
@@ -25,6 +24,8 @@ def parse_module(path: str, source: bytes) -> tuple[ast.Module, tuple[Diagnostic
             warnings.simplefilter("ignore")
             return ast.parse(source, filename=path), ()
     except SyntaxError as error:
+        from sm_gatecheck.syntax.recover import recover_module  # libcst takes longer to load than most trees need it
+
         return recover_module(path, source, error)
     except (ValueError, RecursionError, MemoryError) as error:
         return _empty(), (Diagnostic(path, 1, f"could not be parsed: {type(error).__name__}: {error}"),)

@@ -183,7 +183,7 @@ class _Parser:
         unresolved = tuple(dict.fromkeys(name for word in words for name in word.unresolved))
         self.parsed.unresolved.extend(unresolved)
         value: Any
-        if flag.count == 0:
+        if flag.count == 0 or flag.is_constant:
             value = flag.constant
         else:
             converted = [self._convert(flag, written, word) for word in words]

@@ -104,8 +104,9 @@ class Builder:
         words = self._own_words(invocation)
         problems: list[Problem] = []
         notes: list[str] = []
-        before, config = self._config(words, invocation, notes)
-        index = _position(words, self.rules.config_flag)
+        flag = self.rules.config_flag
+        index = _position(words, flag) if self.table is None or flag in self.table.by_flag else None
+        before, config = self._config(words, index, invocation, notes)
         if index is not None and index + 1 < len(words):
             words = [*before.words, *words[:index], *words[index + 2 :]]
         problems.extend(self._unread_config(words))
@@ -152,9 +153,8 @@ class Builder:
         flag = substitute(entry.positional, words[0].value) if words[0].value.runs else Located((), words[0].extent)
         return [Word(flag), *words] if flag.runs else words
 
-    def _config(self, words: Sequence[Word], invocation: Invocation, notes: list[str]) -> tuple[ConfigWords, str | None]:
+    def _config(self, words: Sequence[Word], index: int | None, invocation: Invocation, notes: list[str]) -> tuple[ConfigWords, str | None]:
         """The words of the file that ``--config`` names, and its name once it was read."""
-        index = _position(words, self.rules.config_flag)
         if index is None or index + 1 >= len(words):
             return ConfigWords(), None
         word = words[index + 1]

@@ -22,12 +22,13 @@ class BadValue(ValueError):
 
 @dataclass(frozen=True)
 class Flag:
-    """One spelling of an option. ``constant`` is what it stores where ``count`` is 0."""
+    """One spelling of an option. ``constant`` is what it stores where ``count`` is 0, or where a value is not looked at (``is_constant``)."""
 
     spelling: str
     option: Option
     count: Count
     constant: Any = True
+    is_constant: bool = False
     is_deprecated: bool = False
     is_stored: bool = True
     appends: bool = False
@@ -75,7 +76,8 @@ def _deprecated(spelling: str, option: Option, deprecation: Deprecation | None, 
     """A flag that warns: it stores the value that it stands for, what it is given, or nothing."""
     target = fields.get(deprecation.field, option) if deprecation is not None else option
     if deprecation is not None and deprecation.value is not None:
-        return Flag(spelling, target, 0, deprecation.value, is_deprecated=True, field=target.field)
+        # Such a flag may have had a value once, and may still be given it.
+        return Flag(spelling, target, "?", deprecation.value, is_constant=True, is_deprecated=True, field=target.field)
     is_plain = target.action == "deprecated" and target.type is None and target.nargs == 0
     if target.is_boolean or is_plain or target.nargs == 0:
         return Flag(spelling, target, 0, True, is_deprecated=True, is_stored=not is_plain, field=target.field)

@@ -189,6 +189,7 @@ def test_deprecated_flags_store_where_the_tree_says() -> None:
     assert all(setting.is_deprecated for setting in found.options.values())
     assert [name for name, setting in found.options.items() if not setting.is_stored] == ["gone"]
     assert found.problems == []
+    assert parsed("--use-fast", "yes", "--new-size", "2", table=table).problems == []
 
 
 def test_without_a_table_flags_are_taken_at_their_word() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sm_gatecheck.launch import read_launch
+from sm_gatecheck.target.options import OptionTable
 from tests.launch.conftest import Read
 from tests.launch.tables import table
 
@@ -57,6 +58,14 @@ def test_the_command_line_wins_wherever_the_file_is_named(tmp_path: Path) -> Non
     assert launch.values == {"port": 3, "tp_size": 4, "model_path": "/m"}
     assert [(earlier.value, Path(earlier.span.file).name) for earlier in launch.options["tp_size"].overridden] == [(2, "a.yaml")]
     assert launch.config == "a.yaml"
+
+
+def test_a_release_that_knows_no_such_file(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("tp-size: 2\n", encoding="utf-8")
+    (tmp_path / "a.sh").write_text("sglang serve --config a.yaml --model-path /m\n", encoding="utf-8")
+    without = OptionTable(tuple(option for option in table() if option.field != "config"))
+    (launch,) = read_launch(tmp_path / "a.sh", without)
+    assert (launch.values, [problem.kind for problem in launch.problems]) == ({"model_path": "/m"}, ["unknown-flag"])
 
 
 def test_a_file_that_is_broken_is_a_problem_of_its_own(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from sm_gatecheck.program.modules import Program
 
 _DEFINITION = re.compile(rb"^[ \t]*(?:async[ \t]+)?(def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)|^(?=[@A-Za-z_(])", re.MULTILINE)
 _IDENTIFIER = re.compile(rb"[A-Za-z_]\w{3,}")
+_COMPUTED_NAME = re.compile(rb"""getattr\([^,\n]+,\s*(?:f["'](\w+)\{|["'](\w+)["']\s*\+)""")
 SHORT_BODY_LINES = 60
 COMMON_NAME_LIMIT = 3
 
@@ -35,6 +36,14 @@ class Mentions:
         for module in program.modules():
             if not module.path.startswith(left_out):
                 self._definitions.extend(definitions(module.path, module.source))
+        self._computed_prefixes = frozenset(
+            prefix.decode()
+            for module in program.modules()
+            if b"getattr(" in module.source
+            for match in _COMPUTED_NAME.finditer(module.source)
+            for prefix in match.groups()
+            if prefix
+        )
         self._count = Counter(definition.name for definition in self._definitions)
         self._index: dict[bytes, list[Definition]] = {}
         for definition in self._definitions:
@@ -53,6 +62,10 @@ class Mentions:
     def defined(self, name: str) -> int:
         """How many definitions have a name."""
         return self._count[name.encode()]
+
+    def may_be_computed(self, name: str) -> bool:
+        """Whether some ``getattr`` with a computed name (``"run_" + kind``, ``f"run_{kind}"``) could mean this one."""
+        return any(name.startswith(prefix) for prefix in self._computed_prefixes)
 
     def reaching(self, roots: Iterable[str], rounds: int) -> frozenset[str]:
         """Names of short definitions from which a root can be reached in so many steps.

@@ -52,6 +52,7 @@ class Reach:
             or self._mentions.count(name) > CALLER_LIMIT
             or summary.node is None
             or _is_exposed(summary.node)
+            or self._mentions.may_be_computed(name)
         ):
             return space.true
         result = space.false

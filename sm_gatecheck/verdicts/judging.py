@@ -268,7 +268,8 @@ class Judge:
         return frozenset(
             option.field
             for option in self.session.options
-            if any(not path.startswith(resolution) for path, _ in self.session.mentions.mentioning([option.field]))
+            if self.session.mentions.may_be_computed(option.field)
+            or any(not path.startswith(resolution) for path, _ in self.session.mentions.mentioning([option.field]))
         )
 
     def _replaced_for_its_sake(self, trial: Trial, bits: int) -> bool:

@@ -172,8 +172,12 @@ def call_method_of_constant(interp: Interpreter, node: ast.Call, receiver: Value
         if changed:
             return Known(None)
     if isinstance(receiver, Mapping) and name in ("keys", "values", "items"):
-        picked = {"keys": lambda k, v: k, "values": lambda k, v: v, "items": lambda k, v: Sequence("tuple", (k, v))}[name]
-        return Sequence("list", tuple(picked(key, value) for key, value in receiver.entries))
+        rows: dict[str, tuple[Value, ...]] = {
+            "keys": tuple(key for key, _ in receiver.entries),
+            "values": tuple(value for _, value in receiver.entries),
+            "items": tuple(Sequence("tuple", entry) for entry in receiver.entries),
+        }
+        return Sequence("list", rows[name])
     if all(not isinstance(arg, Choice) and is_constant(arg) for arg in args):
         constants = [to_python(arg) for arg in args]
         allowed = _STRING_METHODS | _SEQUENCE_METHODS

@@ -221,10 +221,10 @@ def annotated_class(interp: Interpreter, annotation: ast.expr, module: Module) -
 
 def abstract_instance(interp: Interpreter, cls: ClassValue) -> Instance:
     """Some object of a class, in whatever state its methods may have left it."""
-    found = interp.abstract_instances.get(id(cls.node))
+    found: Instance | None = interp.abstract_instances.get(id(cls.node))
     if found is None:
         found = interp.abstract_instances[id(cls.node)] = Instance(cls, ABSTRACT, escaped=True)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def abstract_attribute(interp: Interpreter, cls: ClassValue, name: str) -> Value | None:

@@ -150,8 +150,8 @@ def _compare(interp: Interpreter, node: ast.Compare, frame: Frame) -> Value:
     result = interp.space.true
     for op, comparator in zip(node.ops, node.comparators):
         right = interp.evaluate(comparator, frame)
-        operands = (left, right)
-        result = result & compare(interp.space, op, left, right, lambda: interp.unknown(node, frame, *operands))
+        unknown = _made_from(interp, node, frame, left, right)
+        result = result & compare(interp.space, op, left, right, unknown)
         left = right
     return truth_value(result)
 
@@ -261,13 +261,13 @@ def _subscript(interp: Interpreter, node: ast.Subscript, frame: Frame) -> Value:
 
     def pick(box: Payload, index: Payload) -> Payload | None:
         found = subscript(box, index)
-        return None if found is MISSING or isinstance(found, Choice) else found
+        return None if isinstance(found, (_Missing, Choice)) else found
 
     if isinstance(container, (Mapping, Sequence)) or isinstance(key, Choice) or isinstance(container, Choice):
         value = _pick_guarded(interp, node, container, key, frame, missing)
     else:
         value = lift2(interp.space, pick, container, key, lambda: interp.unknown(node, frame, container, key))
-        if isinstance(value, Opaque) and subscript(container, key) is MISSING:  # type: ignore[arg-type]
+        if isinstance(value, Opaque) and subscript(container, key) is MISSING:
             missing.append(interp.space.true)
     for condition in missing:
         reached = frame.pc & condition
@@ -340,7 +340,8 @@ def _slice(interp: Interpreter, node: ast.Subscript, bounds: ast.Slice, containe
     parts = [None if part is None else interp.evaluate(part, frame) for part in (bounds.lower, bounds.upper, bounds.step)]
     if any(part is not None and not isinstance(part, Known) for part in parts):
         return interp.unknown(node, frame, container)
-    cut = slice(*(part.value if isinstance(part, Known) else None for part in parts))
+    bounds_given: list[Any] = [part.value if isinstance(part, Known) else None for part in parts]
+    cut = slice(bounds_given[0], bounds_given[1], bounds_given[2])
 
     def apply(payload: Payload) -> Payload | None:
         try:
@@ -363,7 +364,7 @@ def _joined_string(interp: Interpreter, node: ast.JoinedStr, frame: Frame) -> Va
         if isinstance(part, ast.FormattedValue):
             piece = interp.evaluate(part.value, frame)
             plain = part.conversion == -1 and part.format_spec is None
-            text = lift(interp.space, _formatted if plain else lambda payload: None, piece, lambda: interp.unknown(node, frame, piece))
+            text = lift(interp.space, _formatted if plain else _not_formatted, piece, _made_from(interp, node, frame, piece))
         else:
             text = interp.evaluate(part, frame)
         before = result
@@ -372,11 +373,19 @@ def _joined_string(interp: Interpreter, node: ast.JoinedStr, frame: Frame) -> Va
             lambda a, b: arithmetic(interp.space, ast.Add(), a, b),
             before,
             text,
-            lambda: interp.unknown(node, frame, before, text),
+            _made_from(interp, node, frame, before, text),
         )
         if isinstance(result, Opaque):
             return interp.unknown(node, frame, before, text)
     return result
+
+
+def _made_from(interp: Interpreter, node: ast.AST, frame: Frame, *parts: Value) -> Callable[[], Opaque]:
+    return lambda: interp.unknown(node, frame, *parts)
+
+
+def _not_formatted(payload: Payload) -> Payload | None:
+    return None
 
 
 def _formatted(payload: Payload) -> Payload | None:

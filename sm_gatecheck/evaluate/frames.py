@@ -30,8 +30,8 @@ class Guard:
 class Event:
     """Something a function does: under ``condition``, after passing ``guards``, with ``values`` taking part.
 
-    ``name`` is the dotted source of what is called or stored; ``target`` the resolved callee, if it is known. ``followed``: the callee's own events were
-    recorded too, and its answer says nothing more.
+    ``name`` is the dotted source of what is called or stored; ``target`` the resolved callee, if it is known.
+    ``followed``: the callee's own events were recorded too, and its answer says nothing more.
     """
 
     kind: EventKind

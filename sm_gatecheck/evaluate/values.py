@@ -8,8 +8,9 @@ thing is asked again, and the options that it was made from.
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Union
 
 from sm_gatecheck.model.condition import Condition
@@ -47,7 +48,7 @@ class OptionValue:
 
     field: str
     text: str
-    compute: Callable[[Any], Any] | None = field(default=None, compare=False)
+    compute: Callable[[Any], Any] | None = dataclasses.field(default=None, compare=False)
 
     def of(self, value: Any) -> Any:
         return value if self.compute is None else self.compute(value)
@@ -120,7 +121,7 @@ class Instance:
 
     cls: ClassValue | None
     name: str = ""
-    attributes: dict[str, Value] = field(default_factory=dict)
+    attributes: dict[str, Value] = dataclasses.field(default_factory=dict)
     escaped: bool = False
 
     def __repr__(self) -> str:
@@ -147,7 +148,7 @@ class External:
     dotted: str
 
 
-Payload = Union[
+Payload = Union[  # noqa: UP007 -- one member a line reads better than a chain of bars
     Known,
     Truth,
     OptionValue,
@@ -172,7 +173,7 @@ class Choice:
     alternatives: tuple[tuple[Condition, Payload], ...]
 
 
-Value = Union[Payload, Choice]
+Value = Union[Payload, Choice]  # noqa: UP007
 
 NONE = Known(None)
 TRUE = Known(True)

@@ -34,7 +34,13 @@ class World(Protocol):
         """Whether a module of another package can be imported."""
 
     def function_call(
-        self, interpreter: Interpreter, function: FunctionValue, args: tuple[Value, ...], keywords: dict[str, Value], node: ast.Call | None, frame: Frame
+        self,
+        interpreter: Interpreter,
+        function: FunctionValue,
+        args: tuple[Value, ...],
+        keywords: dict[str, Value],
+        node: ast.Call | None,
+        frame: Frame,
     ) -> Value | None:
         """The result of a function of the tree that the rules describe (an accessor of the options, say)."""
 

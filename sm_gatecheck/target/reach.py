@@ -110,13 +110,18 @@ def _uses(caller: Summary, name: str) -> int | None:
             if (isinstance(function, ast.Name) and function.id == name) or (isinstance(function, ast.Attribute) and function.attr == name):
                 calls += 1
                 called.add(id(function))
-        elif isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and id(node) not in called:
-            return None
-        elif isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load) and id(node) not in called:
-            return None
-        elif isinstance(node, ast.Constant) and node.value == name:
+        elif id(node) not in called and _means(node, name):
             return None
     return calls
+
+
+def _means(node: ast.AST, name: str) -> bool:
+    """Whether a node reads the name, or spells it out as a text."""
+    if isinstance(node, ast.Constant):
+        return bool(node.value == name)
+    if isinstance(node, ast.Name):
+        return node.id == name and isinstance(node.ctx, ast.Load)
+    return isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load)
 
 
 def _top_level(module: ast.AST) -> list[ast.AST]:

@@ -87,9 +87,10 @@ class Relevance:
                 if not self._roots.isdisjoint(stored) or any(self._name_counts(owner.module, name, reach) for name in sorted(stored)):
                     return True
         for member in owner.node.body:
-            if isinstance(member, (ast.FunctionDef, ast.AsyncFunctionDef)) and member is not node and member.name in identifiers:
-                if self._counts(owner.module, member, owner, reach):
-                    return True
+            if not isinstance(member, (ast.FunctionDef, ast.AsyncFunctionDef)) or member is node or member.name not in identifiers:
+                continue
+            if self._counts(owner.module, member, owner, reach):
+                return True
         return False
 
     def _stored(self, owner: ClassValue) -> dict[str, list[frozenset[str]]]:

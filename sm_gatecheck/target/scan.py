@@ -111,7 +111,8 @@ class Scan:
             names = frozenset(name for name in found - asked if 0 < self._mentions.count(name) <= COMMON_ATTRIBUTE_LIMIT)
             if not names and not self._fresh:
                 break
-        return sorted((s for s in self._summaries.values() if s.events), key=lambda s: (s.module.path, 0 if s.node is None else s.node.lineno))
+        found_events = (summary for summary in self._summaries.values() if summary.events)
+        return sorted(found_events, key=lambda summary: (summary.module.path, 0 if summary.node is None else summary.node.lineno))
 
     def _candidates(self, names: frozenset[str]) -> Iterator[Summary]:
         """The functions that mention one of the names, run anew: what stands behind a name was not known before."""

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from sm_gatecheck.evaluate.interpreter import Interpreter
 from sm_gatecheck.evaluate.frames import Frame
+from sm_gatecheck.evaluate.interpreter import Interpreter
 from sm_gatecheck.evaluate.values import FunctionValue, Known, OptionValue, Value, fields_in, fields_of, from_python
 from sm_gatecheck.model.condition import Space
 from sm_gatecheck.model.option import Option
-from sm_gatecheck.model.verdict import EffectKind
 from sm_gatecheck.model.target import Devices
+from sm_gatecheck.model.verdict import EffectKind
 from sm_gatecheck.program.mentions import Mentions
 from sm_gatecheck.program.modules import Program
 from sm_gatecheck.rulebook import Rulebook

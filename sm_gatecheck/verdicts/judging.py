@@ -356,7 +356,6 @@ class Judge:
         return [effect for effect in ordered if effect in kept]
 
 
-
 def _target_decides(site: Site) -> bool:
     """Whether a refusal is about the target, or about something opaque (a shape, a checkpoint) on a path that the target chose."""
     if not site.guards:

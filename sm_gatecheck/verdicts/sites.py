@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from sm_gatecheck.evaluate.classes import is_enum
 from sm_gatecheck.evaluate.frames import Event, Guard
 from sm_gatecheck.evaluate.interpreter import source_text
-from sm_gatecheck.evaluate.classes import is_enum
 from sm_gatecheck.evaluate.values import (
     Choice,
     ClassValue,

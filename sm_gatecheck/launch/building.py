@@ -274,18 +274,26 @@ def _unknown_in(environment: Mapping[str, LaunchValue]) -> Iterable[str]:
 
 
 def _keyword_value(keyword: Keyword) -> LaunchValue:
-    value: Any = keyword.value
     return LaunchValue(
-        value=list(value) if isinstance(value, tuple) else value,
+        value=_printable_value(keyword.value),
         span=keyword.extent.span,
         flag=keyword.name,
         extent=keyword.extent,
         value_extents=(keyword.value_extent,),
-        text=keyword.text,
+        text=printable(keyword.text),
         when=keyword.when,
         assumed=keyword.assumed,
         unresolved=keyword.unresolved,
     )
+
+
+def _printable_value(value: Any) -> Any:
+    """A literal with every text in it fit for any output, a tuple as the list that JSON makes of it."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, dict):
+        return {printable(key) if isinstance(key, str) else key: _printable_value(inner) for key, inner in value.items()}
+    return [_printable_value(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
 def _nearest_field(name: str, known: Mapping[str, Any]) -> str | None:

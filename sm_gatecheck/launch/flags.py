@@ -22,7 +22,7 @@ class BadValue(ValueError):
 
 @dataclass(frozen=True)
 class Flag:
-    """One spelling of an option. ``constant`` is what it stores where ``count`` is 0, or where a value is not looked at (``is_constant``)."""
+    """One spelling of an option. ``constant`` is what it stores where ``count`` is 0, or where its value is not read (``is_constant``)."""
 
     spelling: str
     option: Option

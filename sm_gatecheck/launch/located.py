@@ -283,11 +283,15 @@ def join(parts: Iterable[Located]) -> Located:
     return Located(tuple(runs), anchor)
 
 
+_NO_CHARACTER = re.compile("[\ud800-\udfff]")
+_NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+
+
 def encoded(text: str) -> bytes:
-    """The bytes of a text read from a file, those that were no UTF-8 included."""
-    return text.encode("utf-8", "surrogateescape")
+    """The bytes of a text read from a file, those that were no UTF-8 included; half a character (of an escape) becomes a whole one."""
+    return _NO_BYTE.sub("\ufffd", text).encode("utf-8", "surrogateescape")
 
 
 def printable(text: str) -> str:
     """A text fit for any output: bytes that were no UTF-8 become the replacement character."""
-    return encoded(text).decode("utf-8", "replace")
+    return _NO_CHARACTER.sub("\ufffd", text)

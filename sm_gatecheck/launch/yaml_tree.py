@@ -30,6 +30,7 @@ _ACTION = re.compile(r"\{\{(?:[^{}\n]|\{[^{}\n]*\})*\}\}")
 _ACTION_LINE = re.compile(r"^([ \t]*)(\{\{-?(?:[^{}\n]|\{[^{}\n]*\})*-?\}\})[ \t]*(?:#.*)?$", re.MULTILINE)
 _PLACEHOLDER = re.compile(f"{_OPEN}{_MORE}*")
 _NESTED = re.compile(r"(?:[\[{]\s*){200}")
+_LONGEST_NUMBER = 100
 _BOOLEANS = {"yes": True, "no": False, "on": True, "off": False, "true": True, "false": False}
 
 
@@ -113,7 +114,7 @@ class YamlNode:
         if kind == "bool" and text.lower() in _BOOLEANS:
             return _BOOLEANS[text.lower()]
         try:
-            if kind == "int":
+            if kind == "int" and len(text) <= _LONGEST_NUMBER:
                 return _integer(text)
             if kind == "float":
                 return float(text.replace("_", "").lower().replace(".inf", "inf").replace(".nan", "nan"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from pathlib import Path
@@ -155,6 +156,30 @@ def test_a_name_in_a_file_may_be_anything(tmp_path: Path) -> None:
         (launch,) = read_launch(tmp_path / "a.service", table())
         assert launch.options["tp_size"].value == 4
         assert launch.unresolved
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("json", '{"model_path": "\\ud800", "tp_size": 2}'),
+        ("yaml", 'run: "sglang serve --served-model-name \\ud800x --zz \\ud800"'),
+        ("systemd", "[Service]\nEnvironment=A=\\ud800\nExecStart=sglang serve --api-key \\ud800 --zz\\ud800\n"),
+        (
+            "shell",
+            "sglang serve --api-key $'\\ud800' --zz$'\\udfff'; shift ²; shift " + "9" * 5_000 + "; A[²]=1; ${²} ${" + "9" * 5_000 + "}\n",
+        ),
+        ("python", "import sglang\nsglang.Engine(model_path='\\ud800', tp_size=int('" + "9" * 5_000 + "'))"),
+        ("config", "tp-size: " + "9" * 5_000 + "\nport: 0x" + "f" * 5_000),
+    ],
+)
+def test_half_characters_and_endless_numbers(format: str, text: str) -> None:
+    launches, refusal = read_or_refused(text, format=format)
+    assert len(launches) == 1 or refusal is not None
+    for launch in launches:
+        repr(launch).encode("utf-8")
+        json.dumps({name: setting.value for name, setting in {**launch.options, **launch.environment}.items()}, ensure_ascii=False).encode()
+        for problem in launch.problems:
+            problem.message.encode("utf-8")
 
 
 def test_bytes_that_are_no_utf8_keep_their_places(tmp_path: Path) -> None:

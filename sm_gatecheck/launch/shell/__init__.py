@@ -4,5 +4,6 @@
 - ``scope``: variables, arrays, functions, positional parameters;
 - ``expansion``: a node as the words that it becomes;
 - ``conditions``: tests that the script itself decides;
+- ``assignments``, ``own_commands``: what changes the scope;
 - ``interpreter``: statements in order; every command is handed to ``unwrap``.
 """

@@ -361,7 +361,7 @@ class Expander:
 
     def known(self, name: str, node: Node) -> Located | None:
         """What a variable is worth; None where that is not known. An unset name is worth nothing at all."""
-        if name.isdigit():
+        if re.fullmatch(r"\d{1,6}", name):
             positional = self.scope.positional
             if name == "0" or positional is None:
                 return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,13 @@ from tree_sitter import Node
 from sm_gatecheck.launch.choices import Budget, Choices
 from sm_gatecheck.launch.files import Companions
 from sm_gatecheck.launch.job import Invocation, Setting
-from sm_gatecheck.launch.located import MAX_WORDS, Located, Word, join, substitute
+from sm_gatecheck.launch.located import MAX_WORDS, Located, Word, join
 from sm_gatecheck.launch.model import Problem, VersionMention
 from sm_gatecheck.launch.rules import LaunchRules
+from sm_gatecheck.launch.shell.assignments import Assigner
 from sm_gatecheck.launch.shell.conditions import decide, pattern_decides
-from sm_gatecheck.launch.shell.expansion import MAX_TEXT, Expander, double_quoted
+from sm_gatecheck.launch.shell.expansion import Expander, double_quoted
+from sm_gatecheck.launch.shell.own_commands import OWN_COMMANDS, Ended
 from sm_gatecheck.launch.shell.scope import Scope, Variable
 from sm_gatecheck.launch.shell.syntax import Script, first_error
 from sm_gatecheck.launch.unwrap import Nested, Server, Surroundings, unwrap
@@ -32,13 +33,6 @@ MAX_ROUNDS = 32
 MAX_INVOCATIONS = 256
 _LIST_ENDS = frozenset({"&", ";", "\n"})
 _SKIPPED = frozenset({"comment", "heredoc_body", "heredoc_start", "heredoc_end"})
-
-
-class _Ended(Exception):
-    """``exit``, ``return``, or the end of what is followed."""
-
-    def __init__(self, is_return: bool = False) -> None:
-        self.is_return = is_return
 
 
 @dataclass
@@ -73,9 +67,9 @@ class Following:
             self.scripts.pop()
 
     def _script(self, text: Located, scope: Scope, around: Surroundings, directory: Path | None, depth: int) -> None:
-        run = _Run(self, Script(text), scope, around, directory, depth)
+        run = Run(self, Script(text), scope, around, directory, depth)
         self._note_errors(run.script)
-        with suppress(_Ended):
+        with suppress(Ended):
             run.block(run.script.root.children)
         run.uncalled_functions()
 
@@ -105,7 +99,7 @@ class Following:
     def started(self, server: Server) -> None:
         if len(self.invocations) >= MAX_INVOCATIONS:
             self.budget.is_cut = True
-            raise _Ended
+            raise Ended
         around = server.surroundings
         place = server.extent
         count = sum(1 for known in self.invocations if known.key[:2] == (place, tuple(self.calls)))
@@ -130,7 +124,7 @@ class Following:
 
 
 @dataclass
-class _Run:
+class Run:
     following: Following
     script: Script
     scope: Scope
@@ -235,7 +229,7 @@ class _Run:
         self.scope = saved.copy()
         try:
             self.block(node.children)
-        except _Ended:
+        except Ended:
             pass
         finally:
             self.scope = saved
@@ -421,7 +415,7 @@ class _Run:
         self.following.calls.extend((("function", name), place))
         try:
             self.block(body.children)
-        except _Ended as ended:
+        except Ended as ended:
             if not ended.is_return:
                 raise
         finally:
@@ -444,7 +438,7 @@ class _Run:
             try:
                 self.called.add(name)
                 self.block(body.children)
-            except _Ended:
+            except Ended:
                 pass
             finally:
                 self.scope = saved
@@ -452,89 +446,21 @@ class _Run:
 
     # -- assignments -----------------------------------------------------------------------------------------------------
 
+    @property
+    def assigner(self) -> Assigner:
+        return Assigner(self.expander, self.following.notes)
+
     def _variable_assignment(self, node: Node) -> None:
-        self._assign(node, is_exported=False)
+        self.assigner.assign(node, is_exported=False)
 
     def _variable_assignments(self, node: Node) -> None:
         self.block(node.children)
 
-    def _assign(self, node: Node, is_exported: bool) -> None:
-        name_node, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        if name_node is None:
-            return
-        appends = any(child.type == "+=" for child in node.children)
-        if name_node.type == "subscript":
-            self._assign_element(name_node, value)
-            return
-        name = self.script.source(name_node)
-        place = self.script.locate(name_node).extent
-        earlier = self.scope.get(name)
-        if value is not None and value.type == "array":
-            words = self.expander.array(value)
-            if appends and earlier is not None:
-                words = (*(earlier.array or ((Word(earlier.value),) if earlier.value is not None and earlier.value.runs else ())), *words)
-            elif appends:
-                words = (*self._unknown_before(name, name_node), *words)
-            self.scope.set(name, Variable(array=words, place=place, is_exported=is_exported))
-            return
-        text = self.expander.value(value, place)
-        self.following.budget.spend(characters=text.cost)
-        if appends:
-            if earlier is not None and earlier.array is not None:
-                self.scope.set(name, Variable(array=(*earlier.array, Word(text)), place=place, is_exported=is_exported))
-                return
-            before = earlier.value if earlier is not None else join(word.value for word in self._unknown_before(name, name_node))
-            text = (before or Located()) + text
-            if text.cost > MAX_TEXT:
-                text = substitute("$(…)", self.script.locate(name_node), unresolved=f"${name}")
-        self.scope.set(name, Variable(value=text, place=place, is_exported=is_exported))
-
-    def _unknown_before(self, name: str, node: Node) -> tuple[Word, ...]:
-        """What an appended variable held that the script never set: nothing, or what the machine has."""
-        inherited = self.scope.inherited.get(name)
-        return () if not inherited else (Word(substitute(inherited, self.script.locate(node))),)
-
-    def _assign_element(self, subscript: Node, value: Node | None) -> None:
-        name = self.script.source(subscript.named_children[0]) if subscript.named_children else ""
-        earlier = self.scope.get(name)
-        if earlier is None or earlier.array is None or value is None:
-            return
-        text = self.expander.value(value, self.script.locate(subscript).extent)
-        index = self.script.source(subscript.named_children[-1])
-        words = list(earlier.array)
-        if index.isdigit() and int(index) < len(words):
-            words[int(index)] = Word(text)
-        else:
-            words.append(Word(text))
-        self.scope.set(name, replace(earlier, array=tuple(words)))
-
     def _declaration_command(self, node: Node) -> None:
-        words = [self.script.source(child) for child in node.children]
-        is_exported = words[0] == "export" or any(word.startswith("-") and "x" in word for word in words[1:])
-        if any(word.startswith("-") and "n" in word for word in words[1:]) and words[0] == "export":
-            return
-        for child in node.children[1:]:
-            if child.type == "variable_assignment":
-                self._assign(child, is_exported)
-            elif child.type == "variable_name" and is_exported:
-                self.scope.export(self.script.source(child))
-            elif child.type in ("word", "concatenation", "string") and is_exported:
-                for word in self.expander.words(child):
-                    self._export_word(word)
-
-    def _export_word(self, word: Word) -> None:
-        """``export "NAME=value"``; what a command prints may be any variables."""
-        name, separator, _ = word.text.partition("=")
-        if separator and name.isidentifier():
-            place = word.value.part(0, len(name)).extent
-            self.scope.set(name, Variable(value=word.value.part(len(name) + 1), place=place, is_exported=True))
-        elif word.unresolved:
-            self.following.notes.append(f"export {word.text} (not available)")
+        self.assigner.declare(node)
 
     def _unset_command(self, node: Node) -> None:
-        for child in node.named_children:
-            if child.type in ("variable_name", "word") and not self.script.source(child).startswith("-"):
-                self.scope.unset(self.script.source(child))
+        self.assigner.unset(node)
 
     # -- commands --------------------------------------------------------------------------------------------------------
 
@@ -557,13 +483,13 @@ class _Run:
         assigned = [child for child in node.children if child.type == "variable_assignment"]
         own = self._own_line(node, assigned)
         for child in assigned[:own]:
-            self._assign(child, is_exported=False)
+            self.assigner.assign(child, is_exported=False)
         if own:
             assigned = assigned[own:]
             words = self._words(node, behind)
         if not words:
             for child in assigned:
-                self._assign(child, is_exported=False)
+                self.assigner.assign(child, is_exported=False)
             return
         heredoc = self._input(node)
         if heredoc is not None and self._takes_script(node):
@@ -573,9 +499,9 @@ class _Run:
         if assigned:
             self.scope = saved.copy()
             for child in assigned:
-                self._assign(child, is_exported=True)
+                self.assigner.assign(child, is_exported=True)
         try:
-            self._execute(words, saved)
+            self._execute(words)
         finally:
             self.scope = saved
 
@@ -591,7 +517,7 @@ class _Run:
                 count = number
         return count
 
-    def _execute(self, words: list[Word], outer: Scope) -> None:
+    def _execute(self, words: list[Word]) -> None:
         """Run a command: the shell's own ones here, others by what they start."""
         while len(words) > 1 and words[0].text in ("builtin", "command") and not words[1].text.startswith("-"):
             words = words[1:]
@@ -599,13 +525,12 @@ class _Run:
         if head in self.scope.functions:
             self._call(head, words)
             return
-        own = _OWN.get(head)
-        if own is not None:
-            own(self, words, outer)
+        if head in OWN_COMMANDS:
+            OWN_COMMANDS[head](self, words)
             return
         self._start(words)
         if head == "exec" and len(words) > 1 and not words[1].text.startswith((">", "<")):
-            raise _Ended
+            raise Ended
 
     def _start(self, words: Sequence[Word]) -> None:
         around = replace(
@@ -625,97 +550,24 @@ class _Run:
         inner.with_environment(self.scope.environment())
         self.following.script(text, inner, around, self.directory, self.depth + 1)
 
-    def _eval(self, words: list[Word], outer: Scope) -> None:
-        parts: list[Located] = []
-        for word in words[1:]:
-            if parts:
-                parts.append(substitute(" ", word.value) if word.value.runs else Located())
-            parts.append(word.value)
-        text = join(parts)
-        if not text.runs:
+    def inline(self, text: Located, path: Path | None) -> None:
+        """Run a text as a part of this script: ``eval``, or a file that is sourced (not within itself)."""
+        following = self.following
+        if path is not None and path in following.scripts:
             return
-        if len(self.following.scripts) > MAX_SCRIPTS:
+        if len(following.scripts) > MAX_SCRIPTS:
+            following.budget.is_cut = True
             return
         saved, self.script = self.script, Script(text)
-        self.following.scripts.append(None)
+        following.scripts.append(path)
         try:
             self.block(self.script.root.children)
-        finally:
-            self.script = saved
-            self.following.scripts.pop()
-
-    def _source(self, words: list[Word], outer: Scope) -> None:
-        if len(words) < 2:
-            return
-        name = words[1]
-        if any(fnmatchcase(name.text, pattern) for pattern in self.following.rules.quiet_sources):
-            return
-        source = self.following.companions.read(name.text, self.directory) if not name.unresolved else None
-        if source is None:
-            self.following.notes.append(f"source {name.text} (not available)")
-            return
-        if source.path in self.following.scripts or len(self.following.scripts) > MAX_SCRIPTS:
-            return
-        saved, self.script = self.script, Script(source.located())
-        self.following.scripts.append(source.path)
-        try:
-            self.block(self.script.root.children)
-        except _Ended as ended:
+        except Ended as ended:
             if not ended.is_return:
                 raise
         finally:
             self.script = saved
-            self.following.scripts.pop()
-
-    def _set(self, words: list[Word], outer: Scope) -> None:
-        texts = [word.text for word in words]
-        if "--" in texts:
-            self.scope.positional = tuple(words[texts.index("--") + 1 :])
-        elif "-a" in texts or "allexport" in texts:
-            self.scope.exports_all = "+o" not in texts
-        elif "+a" in texts:
-            self.scope.exports_all = False
-
-    def _shift(self, words: list[Word], outer: Scope) -> None:
-        if self.scope.positional is not None:
-            count = int(words[1].text) if len(words) > 1 and words[1].text.isdigit() else 1
-            self.scope.positional = self.scope.positional[min(count, len(self.scope.positional)) :]
-
-    def _cd(self, words: list[Word], outer: Scope) -> None:
-        if len(words) > 1 and not words[1].unresolved and self.directory is not None and "\0" not in words[1].text:
-            self.directory = self.directory / words[1].text
-        elif len(words) > 1:
-            self.directory = None
-
-    def _forget(self, words: list[Word], outer: Scope) -> None:
-        """``read``, ``mapfile``: variables that get what nobody knows here."""
-        for word in words[1:]:
-            self.scope.variables.pop(word.text, None)
-
-    def _exit(self, words: list[Word], outer: Scope) -> None:
-        raise _Ended(is_return=words[0].text == "return")
-
-    def _trap(self, words: list[Word], outer: Scope) -> None:
-        pass
-
-
-_OWN: dict[str, Any] = {
-    "eval": _Run._eval,
-    "source": _Run._source,
-    ".": _Run._source,
-    "set": _Run._set,
-    "shift": _Run._shift,
-    "cd": _Run._cd,
-    "pushd": _Run._cd,
-    "read": _Run._forget,
-    "mapfile": _Run._forget,
-    "readarray": _Run._forget,
-    "exit": _Run._exit,
-    "return": _Run._exit,
-    "trap": _Run._trap,
-    "test": _Run._trap,
-    "[": _Run._trap,
-}
+            following.scripts.pop()
 
 
 def _clause(node: Node) -> tuple[list[Node], list[Node]]:

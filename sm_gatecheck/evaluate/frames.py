@@ -17,13 +17,19 @@ from sm_gatecheck.program.modules import Module
 EventKind = Literal["call", "store", "return", "raise", "assert", "key_error", "environment", "local"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Guard:
     """A test on the way to a place: the condition it contributes, as written."""
 
     module: Module
     node: ast.AST
     condition: Condition
+
+    def __init__(self, module: Module, node: ast.AST, condition: Condition) -> None:
+        attributes = self.__dict__
+        attributes["module"] = module
+        attributes["node"] = node
+        attributes["condition"] = condition
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,11 @@ class Event:
 
 class Recorder(Protocol):
     """Receives the events of the functions that run with it."""
+
+    def wants(
+        self, kind: EventKind, name: str, condition: Condition, values: tuple[Value, ...], keywords: tuple[tuple[str, Value], ...]
+    ) -> bool:
+        """Whether such an event is to be made; asked at every one."""
 
     def record(self, event: Event) -> None: ...
 

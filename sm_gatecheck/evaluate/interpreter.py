@@ -21,6 +21,9 @@ from sm_gatecheck.evaluate.world import World
 from sm_gatecheck.model.condition import Condition, Space
 from sm_gatecheck.program.modules import Module, Program, imported_name
 
+_UNKNOWN, _TEXT = "gatecheck_unknown", "gatecheck_text"
+"""Where a syntax node keeps what was made from it: the same few nodes are asked again and again."""
+_NO_FIELDS: frozenset[str] = frozenset()
 DEPTH_LIMIT = 8
 STEP_LIMIT = 400_000
 
@@ -79,9 +82,19 @@ class Interpreter:
 
     def unknown(self, node: ast.AST, frame: Frame, *parts: Value) -> Opaque:
         """An opaque value for an expression; ``parts`` are the values it was made from."""
-        text = source_text(frame.module, node)
-        fields = frozenset().union(*(fields_of(part) for part in parts)) if parts else frozenset()
-        return Opaque(f"9:{frame.module.path}:{frame.qualname}:{text}", text, fields)
+        fields = _NO_FIELDS
+        for part in parts:
+            more = part.fields if type(part) is Opaque else fields_of(part)
+            if more:
+                fields = fields | more if fields else more
+        known = node.__dict__.get(_UNKNOWN)
+        if known is None or known[0] is not frame.module or known[1] != frame.qualname:
+            known = node.__dict__[_UNKNOWN] = (frame.module, frame.qualname, {})
+        found: Opaque | None = known[2].get(fields)
+        if found is None:
+            text = source_text(frame.module, node)
+            found = known[2][fields] = Opaque(f"9:{frame.module.path}:{frame.qualname}:{text}", text, fields)
+        return found
 
     # -- events -----------------------------------------------------------------------------------------------------
 
@@ -98,25 +111,29 @@ class Interpreter:
         receiver: Value | None = None,
         followed: bool = False,
     ) -> None:
-        if frame.recorder is None:
+        recorder = frame.recorder
+        if recorder is None:
             return
-        frame.recorder.record(
-            Event(
-                kind,
-                frame.module,
-                node,
-                name,
-                frame.pc if condition is None else condition,
-                values,
-                tuple(frame.guards),
-                bool(frame.catches),
-                target,
-                tuple((keywords or {}).items()),
-                receiver,
-                frame.chain,
-                followed,
+        reached = frame.pc if condition is None else condition
+        given = tuple(keywords.items()) if keywords else ()
+        if recorder.wants(kind, name, reached, values, given):
+            recorder.record(
+                Event(
+                    kind,
+                    frame.module,
+                    node,
+                    name,
+                    reached,
+                    values,
+                    tuple(frame.guards),
+                    bool(frame.catches),
+                    target,
+                    given,
+                    receiver,
+                    frame.chain,
+                    followed,
+                )
             )
-        )
 
     def forget(self) -> None:
         """Drop what was learnt about calls and about globals that functions write: more is known about their arguments."""
@@ -286,6 +303,14 @@ def _attribute_writers(node: ast.ClassDef) -> dict[str, list[ast.FunctionDef | a
 
 def source_text(module: Module, node: ast.AST) -> str:
     """The source of a node with white space collapsed."""
+    known = node.__dict__.get(_TEXT)
+    if known is None or known[0] is not module:
+        known = node.__dict__[_TEXT] = (module, _source_text(module, node))
+    text: str = known[1]
+    return text
+
+
+def _source_text(module: Module, node: ast.AST) -> str:
     line = getattr(node, "lineno", 0)
     last = getattr(node, "end_lineno", line)
     if not line or line > len(module.lines):

@@ -216,7 +216,10 @@ def assign(interp: Interpreter, target: ast.expr, value: Value, frame: Frame, no
             unknown = interp.unknown(target, frame, value)
             frame.global_writes[target.id] = guarded_write(frame.pc, value, frame.global_writes.get(target.id), unknown)
         else:
-            frame.write(target.id, value, interp.unknown(target, frame, value))
+            if frame.pc.is_true or target.id not in frame.variables:
+                frame.variables[target.id] = value
+            else:
+                frame.write(target.id, value, interp.unknown(target, frame, value))
             if frame.recorder is not None and _computed(node):
                 interp.record("local", node, target.id, frame)
     elif isinstance(target, ast.Attribute):
@@ -260,7 +263,10 @@ def _store_attribute(interp: Interpreter, target: ast.Attribute, value: Value, f
             continue
         if not interp.world.stored(interp, frame, payload, target.attr, value, node):
             old = payload.attributes.get(target.attr)
-            payload.attributes[target.attr] = guarded_write(frame.pc, value, old, interp.unknown(target, frame, value))
+            if old is None or frame.pc.is_true:
+                payload.attributes[target.attr] = value
+            else:
+                payload.attributes[target.attr] = guarded_write(frame.pc, value, old, interp.unknown(target, frame, value))
     frame.pc = before
 
 

@@ -35,11 +35,17 @@ class Known:
         return f"Known({self.value!r})"
 
 
-@dataclass(frozen=True)
+# The values that are made by the hundred thousand write their own constructors: those of frozen dataclasses are slow.
+
+
+@dataclass(frozen=True, init=False)
 class Truth:
     """A boolean that is true under ``condition``."""
 
     condition: Condition
+
+    def __init__(self, condition: Condition) -> None:
+        self.__dict__["condition"] = condition
 
 
 @dataclass(frozen=True)
@@ -54,13 +60,22 @@ class OptionValue:
         return value if self.compute is None else self.compute(value)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Opaque:
     """Something that could not be followed. ``key`` identifies it within the tree; ``fields`` are the options it is made from."""
 
     key: str
     text: str
     fields: frozenset[str] = frozenset()
+
+    def __init__(self, key: str, text: str, fields: frozenset[str] = frozenset()) -> None:
+        attributes = self.__dict__
+        attributes["key"] = key
+        attributes["text"] = text
+        attributes["fields"] = fields
+
+    def __hash__(self) -> int:
+        return hash(self.key)
 
 
 @dataclass(frozen=True)
@@ -166,11 +181,14 @@ Payload = Union[  # noqa: UP007 -- one member a line reads better than a chain o
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Choice:
     """Guarded alternatives; build through ``choice``."""
 
     alternatives: tuple[tuple[Condition, Payload], ...]
+
+    def __init__(self, alternatives: tuple[tuple[Condition, Payload], ...]) -> None:
+        self.__dict__["alternatives"] = alternatives
 
 
 Value = Union[Payload, Choice]  # noqa: UP007

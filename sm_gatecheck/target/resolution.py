@@ -15,7 +15,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from sm_gatecheck.evaluate.calls import run_function
-from sm_gatecheck.evaluate.frames import Event, Frame, guarded_write
+from sm_gatecheck.evaluate.frames import Event, EventKind, Frame, guarded_write
 from sm_gatecheck.evaluate.interpreter import BudgetExceeded, Interpreter
 from sm_gatecheck.evaluate.values import ClassValue, FunctionValue, Instance, Known, Opaque, Value, from_python
 from sm_gatecheck.evaluate.values import Mapping as MappingValue
@@ -81,9 +81,13 @@ class _Listener:
     def __init__(self, outcome: Outcome) -> None:
         self._outcome = outcome
 
+    def wants(
+        self, kind: EventKind, name: str, condition: Condition, values: tuple[Value, ...], keywords: tuple[tuple[str, Value], ...]
+    ) -> bool:
+        return kind in ("raise", "assert", "key_error", "environment") or (kind == "call" and _logs(name))
+
     def record(self, event: Event) -> None:
-        if event.kind in ("raise", "assert", "key_error", "environment") or (event.kind == "call" and _logs(event.name)):
-            self._outcome.events.append(event)
+        self._outcome.events.append(event)
 
 
 def _logs(name: str) -> bool:

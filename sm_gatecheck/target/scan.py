@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from sm_gatecheck.evaluate import classes
 from sm_gatecheck.evaluate.calls import run_with_unknown_arguments
-from sm_gatecheck.evaluate.frames import Event, Frame
+from sm_gatecheck.evaluate.frames import Event, EventKind, Frame
 from sm_gatecheck.evaluate.interpreter import BudgetExceeded, Interpreter
 from sm_gatecheck.evaluate.values import (
     BoundMethod,
@@ -68,18 +68,30 @@ class _Listener:
         self._summary = summary
         self._plain: set[tuple[int, ...]] = set()
 
+    def wants(
+        self, kind: EventKind, name: str, condition: Condition, values: tuple[Value, ...], keywords: tuple[tuple[str, Value], ...]
+    ) -> bool:
+        if kind == "call":
+            self._summary.calls.setdefault(name.rsplit(".", 1)[-1], []).append(condition)
+        return bool(fields_in(condition)) or _given(values, keywords)
+
     def record(self, event: Event) -> None:
-        if event.kind == "call":
-            self._summary.calls.setdefault(event.name.rsplit(".", 1)[-1], []).append(event.condition)
-        given = any(fields_of(value) for value in event.values) or any(fields_of(value) for _, value in event.keywords)
-        if not given and not fields_in(event.condition):
-            return
-        if event.chain and not given and event.kind in ("call", "store", "local") and not event.condition.depends_on_target():
+        if (
+            event.chain
+            and event.kind in ("call", "store", "local")
+            and not event.condition.depends_on_target()
+            and not _given(event.values, event.keywords)
+        ):
             callee = tuple(id(node) for _, node in event.chain)
             if callee in self._plain and event.kind != "call":
                 return
             self._plain.add(callee)
         self._summary.events.append(event)
+
+
+def _given(values: tuple[Value, ...], keywords: tuple[tuple[str, Value], ...]) -> bool:
+    """Whether an option takes part in what an event is given."""
+    return any(map(fields_of, values)) or any(fields_of(value) for _, value in keywords)
 
 
 class Scan:
@@ -94,6 +106,7 @@ class Scan:
         self._functions: dict[str, list[tuple[int, int, ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef | None, str]]] = {}
         self._arguments: dict[tuple[int, str], list[Value]] = {}
         self._fresh: dict[tuple[int, str], tuple[str, int]] = {}
+        self._told: set[int] = set()
 
     @property
     def space(self) -> Space:
@@ -237,6 +250,7 @@ class Scan:
         """Functions run again now that what they are passed is known, at every call seen so far."""
         fresh, self._fresh = self._fresh, {}
         for key, _ in fresh.items():
+            self._told.add(key[0])
             self._interpreter.arguments[key] = self._any_of(key, list(dict.fromkeys(self._arguments[key])))
         if not fresh:
             return []
@@ -260,7 +274,7 @@ class Scan:
     def receives(self, event: Event) -> bool:
         """Whether every option that a call passes on is known to its callee as the value of a parameter."""
         function = self._callee(event.target)
-        return function is not None and any(node == id(function.node) for node, _ in self._interpreter.arguments)
+        return function is not None and id(function.node) in self._told
 
 
 def _outer_functions(

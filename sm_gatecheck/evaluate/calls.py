@@ -302,6 +302,8 @@ def call_function(
     special = interp.world.function_call(interp, function, args, keywords, node, frame)
     if special is not None:
         return special
+    if frame.discarded is node and node is not None and not any(map(_is_changeable, (*args, *keywords.values()))):
+        return Known(None)
     effectful = frame.recorder is not None and interp.world.follow_effects(frame, function, (*args, *keywords.values()))
     if not effectful and _too_long(function):
         return _unknown_call(interp, node, frame, args, keywords)
@@ -328,6 +330,17 @@ def call_function(
     if key is not None:
         interp.summaries[key] = result
     return result
+
+
+def _is_changeable(value: Value) -> bool:
+    """Whether a callee could leave something in a value that its caller sees."""
+    return any(
+        (isinstance(payload, Instance) and payload.name != classes.ABSTRACT and not payload.transient)
+        or (isinstance(payload, Sequence) and any(map(_is_changeable, payload.items)))
+        or (isinstance(payload, Mapping) and any(_is_changeable(item) for _, item in payload.entries))
+        or isinstance(payload, (Partial, BoundMethod, FunctionValue))
+        for payload in payloads(value)
+    )
 
 
 def _too_long(function: FunctionValue) -> bool:

@@ -277,7 +277,7 @@ def method_effects(
     if key in interp.running:
         return None
     interp.running.add(key)
-    instance = Instance(cls, escaped=True)
+    instance = Instance(cls, escaped=True, transient=True)
     function = FunctionValue(owner.module, node, owner, None, f"{owner.qualname}.{node.name}")
     from sm_gatecheck.evaluate.calls import run_with_unknown_arguments
 

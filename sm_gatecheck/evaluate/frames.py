@@ -103,6 +103,8 @@ class Frame:
     """How many tests are being evaluated: a call inside one asks, it does not act."""
     refused: Condition = field(init=False)
     """Where an exception has left the function so far."""
+    discarded: ast.AST | None = None
+    """The expression whose value nobody will see, where nobody listens either."""
     followed: bool = False
     """Whether the call just made was run with the same listener, so that its events stand for it."""
 

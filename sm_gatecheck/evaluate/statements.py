@@ -44,8 +44,11 @@ def run(interp: Interpreter, body: list[ast.stmt], frame: Frame) -> None:
 
 
 def _expression(interp: Interpreter, node: ast.Expr, frame: Frame) -> None:
-    if not isinstance(node.value, ast.Constant):
-        interp.evaluate(node.value, frame)
+    if isinstance(node.value, ast.Constant):
+        return
+    if frame.recorder is None:
+        frame.discarded = node.value.value if isinstance(node.value, ast.Await) else node.value
+    interp.evaluate(node.value, frame)
 
 
 def _if(interp: Interpreter, node: ast.If, frame: Frame) -> None:

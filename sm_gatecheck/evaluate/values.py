@@ -138,6 +138,8 @@ class Instance:
     name: str = ""
     attributes: dict[str, Value] = dataclasses.field(default_factory=dict)
     escaped: bool = False
+    transient: bool = False
+    """Made to see what one method stores; the methods that it calls are asked on their own."""
 
     def __repr__(self) -> str:
         return f"Instance({self.name or (self.cls.qualname if self.cls else '?')})"

@@ -87,10 +87,10 @@ class Interpreter:
             more = part.fields if type(part) is Opaque else fields_of(part)
             if more:
                 fields = fields | more if fields else more
-        known = node.__dict__.get(_UNKNOWN)
+        known: tuple[Module, str, dict[frozenset[str], Opaque]] | None = node.__dict__.get(_UNKNOWN)
         if known is None or known[0] is not frame.module or known[1] != frame.qualname:
             known = node.__dict__[_UNKNOWN] = (frame.module, frame.qualname, {})
-        found: Opaque | None = known[2].get(fields)
+        found = known[2].get(fields)
         if found is None:
             text = source_text(frame.module, node)
             found = known[2][fields] = Opaque(f"9:{frame.module.path}:{frame.qualname}:{text}", text, fields)

@@ -11,7 +11,7 @@ from sm_gatecheck.program.modules import Program
 
 _DEFINITION = re.compile(rb"^[ \t]*(?:async[ \t]+)?(def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)|^(?=[@A-Za-z_(])", re.MULTILINE)
 _IDENTIFIER = re.compile(rb"[A-Za-z_]\w{3,}")
-_COMPUTED_NAME = re.compile(rb"""getattr\([^,\n]+,\s*(?:f["'](\w+)\{|["'](\w+)["']\s*\+)""")
+_COMPUTED_NAME = re.compile(rb"""getattr\(([^,\n]+),\s*(?:f["'](\w+)\{|["'](\w+)["']\s*\+)""")
 SHORT_BODY_LINES = 60
 COMMON_NAME_LIMIT = 3
 
@@ -37,11 +37,11 @@ class Mentions:
             if not module.path.startswith(left_out):
                 self._definitions.extend(definitions(module.path, module.source))
         self._computed_prefixes = frozenset(
-            prefix.decode()
+            (module.path if match.group(1) == b"self" else "", prefix.decode())
             for module in program.modules()
             if b"getattr(" in module.source
             for match in _COMPUTED_NAME.finditer(module.source)
-            for prefix in match.groups()
+            for prefix in match.groups()[1:]
             if prefix
         )
         self._count = Counter(definition.name for definition in self._definitions)
@@ -63,9 +63,12 @@ class Mentions:
         """How many definitions have a name."""
         return self._count[name.encode()]
 
-    def may_be_computed(self, name: str) -> bool:
-        """Whether some ``getattr`` with a computed name (``"run_" + kind``, ``f"run_{kind}"``) could mean this one."""
-        return any(name.startswith(prefix) for prefix in self._computed_prefixes)
+    def may_be_computed(self, name: str, path: str | None = None) -> bool:
+        """Whether some ``getattr`` with a computed name (``"run_" + kind``, ``f"run_{kind}"``) could mean this one.
+
+        One on ``self`` means a definition of its own file; ``path`` is where the name is defined, None for anywhere.
+        """
+        return any(name.startswith(prefix) and (not place or path is None or place == path) for place, prefix in self._computed_prefixes)
 
     def reaching(self, roots: Iterable[str], rounds: int) -> frozenset[str]:
         """Names of short definitions from which a root can be reached in so many steps.

@@ -12,16 +12,18 @@ from sm_gatecheck.program.mentions import Mentions
 from sm_gatecheck.program.modules import Program
 from sm_gatecheck.target.scan import Scan, Summary
 
-DEPTH = 2
-CALLER_LIMIT = 6
-NODE_LIMIT = 2_000
+DEPTH = 3
+CALLER_LIMIT = 10
+NAMESAKES = 4
+NODE_LIMIT = 8_000
 _ALWAYS = ("main", "forward", "apply", "run", "__")
 
 
 class Reach:
     """Remembers the condition of each function."""
 
-    def __init__(self, program: Program, mentions: Mentions, scan: Scan) -> None:
+    def __init__(self, program: Program, mentions: Mentions, scan: Scan, transparent: frozenset[str] = frozenset()) -> None:
+        self._transparent = transparent
         self._program = program
         self._mentions = mentions
         self._scan = scan
@@ -44,15 +46,19 @@ class Reach:
                 space.make_room(None)
         return self._known[key]
 
+    def _is_exposed(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """A decorator may hand a function to anyone, unless the rules know better."""
+        return any(_decorator(decorator) not in self._transparent for decorator in node.decorator_list)
+
     def _called(self, summary: Summary, depth: int) -> Condition:
         space = self._scan.space
         name = summary.name
         if (
-            self._mentions.defined(name) > 1
+            self._mentions.defined(name) > NAMESAKES
             or self._mentions.count(name) > CALLER_LIMIT
             or summary.node is None
-            or _is_exposed(summary.node)
-            or self._mentions.may_be_computed(name)
+            or self._is_exposed(summary.node)
+            or self._mentions.may_be_computed(name, summary.module.path)
         ):
             return space.true
         result = space.false
@@ -85,17 +91,10 @@ class Reach:
         return space.widen(result) if callers else space.true
 
 
-def _is_exposed(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """A decorator may hand a function to anyone."""
-    return any(
-        not isinstance(decorator, (ast.Name, ast.Attribute))
-        or _decorator(decorator) not in ("staticmethod", "classmethod", "torch.no_grad")
-        for decorator in node.decorator_list
-    )
-
-
-def _decorator(node: ast.Name | ast.Attribute) -> str:
-    return node.id if isinstance(node, ast.Name) else f"{getattr(node.value, 'id', '')}.{node.attr}"
+def _decorator(node: ast.expr) -> str:
+    """The last part of a decorator's name, called or not."""
+    function = node.func if isinstance(node, ast.Call) else node
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def _uses(caller: Summary, name: str) -> int | None:
@@ -107,6 +106,8 @@ def _uses(caller: Summary, name: str) -> int | None:
     for node in nodes:
         if isinstance(node, ast.Call):
             function = node.func
+            if isinstance(function, ast.Name) and function.id == "hasattr":
+                called.update(id(argument) for argument in node.args)  # to ask for a name is not to use it
             if (isinstance(function, ast.Name) and function.id == name) or (isinstance(function, ast.Attribute) and function.attr == name):
                 calls += 1
                 called.add(id(function))

@@ -38,6 +38,7 @@ class Reading:
     environment_roots: tuple[str, ...]
     platform_roots: tuple[str, ...]
     left_out: tuple[str, ...]
+    transparent_decorators: frozenset[str]
     listed_facts: dict[str, str]
     parameter_classes: dict[str, str]
 
@@ -65,6 +66,7 @@ def load_reading(rules: Rulebook) -> Reading:
         tuple(roots["environment"]),
         tuple(roots["platform"]),
         tuple(document["scan"]["leave_out"]),
+        frozenset(document["scan"].get("transparent_decorators", [])),
         {attribute: row["name"] for row in document.get("fact", []) for attribute in row["attributes"]},
         dict(document.get("parameters", {})),
     )

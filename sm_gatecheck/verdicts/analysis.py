@@ -52,7 +52,7 @@ def _analyse(tree: Tree, request: Request, rules: Rulebook, progress: Progress, 
     progress("Reading options", 0, 3)
     options = [*session.options, *session.variables]
     progress("Following options through the tree", 1, 3)
-    reach = Reach(session.program, session.mentions, session.scan)
+    reach = Reach(session.program, session.mentions, session.scan, session.reading.transparent_decorators)
     sites = find_sites(session, reach.of)
     judge = Judge(session, sites)
     progress("Judging", 2, 3)

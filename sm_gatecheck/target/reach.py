@@ -16,7 +16,8 @@ DEPTH = 3
 CALLER_LIMIT = 10
 NAMESAKES = 4
 NODE_LIMIT = 8_000
-_ALWAYS = ("main", "forward", "apply", "run", "__")
+_ALWAYS = frozenset({"main", "forward", "apply", "run"})
+"""Names that a framework calls."""
 
 
 class Reach:
@@ -32,7 +33,7 @@ class Reach:
     def of(self, summary: Summary, depth: int = DEPTH) -> Condition:
         """When ``summary``'s function may run. A module's top level always does."""
         space = self._scan.space
-        if summary.node is None or summary.entry is not None or depth == 0 or summary.name.startswith(_ALWAYS):
+        if summary.node is None or summary.entry is not None or depth == 0 or summary.name in _ALWAYS or summary.name.startswith("__"):
             return space.true
         key = (summary.module.path, summary.node.lineno)
         if key not in self._known:

@@ -106,12 +106,16 @@ class Session:
         return Resolver(interpreter, world, self.resolution_rules, self.defaults, self.version)
 
     @cached_property
+    def required(self) -> frozenset[str]:
+        """Fields that must be given: a text without a default."""
+        return frozenset(o.field for o in self.options if o.default is None and o.default_source is None and o.type == "str")
+
+    @cached_property
     def defaults(self) -> dict[str, Any]:
         """The declared default of every field, a given value over it; what must be given is an unknown of its own."""
         values: dict[str, Any] = {option.field: option.default for option in self.options}
-        for option in self.options:
-            if option.default is None and option.default_source is None and option.type == "str":
-                values[option.field] = Known(f"<{option.field}>")
+        for field in self.required:
+            values[field] = Known(f"<{field}>")
         return {**values, **{name: value for name, value in self.settings.items() if not name.startswith("env:")}}
 
     @cached_property

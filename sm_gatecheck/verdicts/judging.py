@@ -257,7 +257,7 @@ class Judge:
             if bits in changing:
                 return Verdict.UNGATED if len(changing) == len(self.space.sms) and not self._gated(trial) else Verdict.ACTIVE
             return self._dead(trial, bits)
-        if trial.option.field in self.read_somewhere or trial.option.is_environment:
+        if trial.option.field in self.read_somewhere | self.session.required or trial.option.is_environment:
             return Verdict.UNGATED
         return self._dead(trial, bits)
 

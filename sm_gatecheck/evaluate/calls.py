@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from sm_gatecheck.evaluate.interpreter import Interpreter
 
 INLINE_LINES = 110
+REMEMBERED_DEPTH = 1
 IDENTITY = External("gatecheck.identity")
 _CACHES = frozenset(
     {"functools.lru_cache", "functools.cache", "functools.wraps", "torch.compiler.disable", "torch.no_grad", "torch.inference_mode"}
@@ -307,9 +308,11 @@ def call_function(
     effectful = frame.recorder is not None and interp.world.follow_effects(frame, function, (*args, *keywords.values()))
     if not effectful and _too_long(function):
         return _unknown_call(interp, node, frame, args, keywords)
-    if frame.depth >= interp.depth_limit or not (effectful or interp.world.worth_following(function, (*args, *keywords.values()))):
+    if not (effectful or interp.world.worth_following(function, (*args, *keywords.values()))):
         return _unknown_call(interp, node, frame, args, keywords)
     key = None if effectful or function.closure else _memo_key(function, args, keywords)
+    if key is None and frame.depth >= interp.depth_limit:
+        return _unknown_call(interp, node, frame, args, keywords)
     if key is not None and key in interp.summaries:
         return interp.summaries[key]
     identity = id(function.node)
@@ -320,9 +323,14 @@ def call_function(
         if replayed is not None:
             return replayed
     interp.running.add(identity)
+    depth = frame.depth
+    if key is not None:
+        # What is remembered must not hang on who asked first, so it is worked out with all the room there is.
+        frame.depth = REMEMBERED_DEPTH
     try:
         result = run_function(interp, function, args, keywords, frame, node, effectful)
     finally:
+        frame.depth = depth
         interp.running.discard(identity)
     if effectful:
         frame.followed = True

@@ -489,6 +489,9 @@ def module_variable(interp: Interpreter, module: Module, name: str, bindings: li
     for statement in bindings:
         run_binding(interp, statement, {name}, frame)
     value = frame.variables.get(name)
+    if value in (Mapping(()), Sequence("list", ())) and name in module.filled:
+        # A registry: readers do not find it empty.
+        return Opaque(f"9:{module.path}:{name}", name)
     written = _written_by_functions(interp, module, name)
     if value is None:
         return written[0] if len(written) == 1 else Opaque(f"9:{module.path}:{name}", name)

@@ -11,6 +11,10 @@ from functools import cached_property
 from sm_gatecheck.model.report import Diagnostic
 from sm_gatecheck.syntax.parse import parse_module
 
+_FILLED = re.compile(
+    rb"(?<![\w.])([A-Za-z_]\w*)(?:\[[^\n]*\][ \t]*=(?!=)"
+    rb"|\.(?:append|appendleft|extend|insert|add|update|setdefault|pop|popitem|popleft|remove|discard|clear)\()"
+)
 _STAR_IMPORT = re.compile(rb"\bimport\b[\s\\(]*\*")
 
 
@@ -63,6 +67,11 @@ class Module:
             for statement in ast.walk(self.syntax)
             if isinstance(statement, ast.ImportFrom) and any(alias.name == "*" for alias in statement.names)
         ]
+
+    @cached_property
+    def filled(self) -> frozenset[str]:
+        """The names of containers that some line puts something into or takes something from."""
+        return frozenset(match.group(1).decode() for match in _FILLED.finditer(self.source))
 
     @cached_property
     def global_writers(self) -> dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]:

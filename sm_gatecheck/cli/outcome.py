@@ -23,9 +23,14 @@ FAIL_ON = ("rejected", "harmful", "noop", "any", "never")
 
 def exit_status(findings: Iterable[Finding], diagnostics: Iterable[Diagnostic], fail_on: str, strict: bool) -> int:
     """1 for a finding at or above ``fail_on``; else 4 when ``strict`` and something was left out; else 0."""
-    if any(fail_on == "any" or VERDICT_OF.get(finding.rule) in _THRESHOLDS[fail_on] for finding in findings):
+    if any(counts(finding, fail_on) for finding in findings):
         return FINDINGS
     return LEFT_OUT if strict and any(True for _ in diagnostics) else NOTHING
+
+
+def counts(finding: Finding, fail_on: str) -> bool:
+    """Whether a finding is at or above ``fail_on``."""
+    return fail_on == "any" or VERDICT_OF.get(finding.rule) in _THRESHOLDS[fail_on]
 
 
 def say(message: str, quiet: bool = False) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
+from sm_gatecheck.cli.outputs import OutputWord
 from sm_gatecheck.cli.refusal import did_you_mean
 
 DEFAULT_CUDA = "12.9"
@@ -91,12 +92,33 @@ def cuda_option(function: Decorated) -> Decorated:
     return click.option("--cuda", type=CudaVersion(), default=DEFAULT_CUDA, show_default=True, help="Assumed CUDA version.")(function)
 
 
+def color_option(function: Decorated) -> Decorated:
+    words = ("auto", "always", "never")
+    return click.option("--color", type=Word(words), default="auto", show_default=True, help="Colour in text reports.")(function)
+
+
 def output_options(formats: Sequence[str]) -> Decorator:
     """``--format`` with the formats this command knows, the first being the default, ``-o`` and ``--color``."""
     return _together(
         click.option("--format", "format_name", type=Word(formats), default=formats[0], show_default=True, help="Form of the report."),
         click.option("-o", "--output", type=click.Path(path_type=Path, allow_dash=True), metavar="FILE", help="Write to FILE, atomically."),
-        click.option("--color", type=Word(("auto", "always", "never")), default="auto", show_default=True, help="Colour in text reports."),
+        color_option,
+    )
+
+
+def reports_options(formats: Sequence[str]) -> Decorator:
+    """The same where one run may write several reports."""
+    return _together(
+        click.option("--format", "format_name", type=Word(formats), default=formats[0], show_default=True, help="Form of the report."),
+        click.option(
+            "-o",
+            "--output",
+            "outputs",
+            type=OutputWord(formats),
+            multiple=True,
+            help="Write to FILE, atomically; with FORMAT: in that form. May be repeated; - is stdout.",
+        ),
+        color_option,
     )
 
 

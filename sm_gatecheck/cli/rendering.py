@@ -6,11 +6,13 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
+from sm_gatecheck.cli.outcome import counts
 from sm_gatecheck.cli.output import Destination
 from sm_gatecheck.cli.parameters import DEFAULT_CUDA
 from sm_gatecheck.cli.session import Rules
 from sm_gatecheck.model.report import Report
 
+REPORT_FORMATS = ("text", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown")
 _REPEATED = (("--set", "settings"),)
 _GIVEN = (("--model-config", "model_config"), ("--gpu-memory", "gpu_memory"), ("--rules", "rules"))
 
@@ -20,21 +22,45 @@ def verbosity_of(parameters: dict[str, Any]) -> int:
     return -1 if parameters["quiet"] else int(parameters["verbose"])
 
 
-def render_report(report: Report, format_name: str, rules: Rules, destination: Destination, verbosity: int, command: str) -> str:
-    """The report as ``text``, ``json`` or ``markdown``."""
+def render_report(
+    report: Report, format_name: str, rules: Rules, destination: Destination, verbosity: int, command: str, fail_on: str = "never"
+) -> str:
+    """The report in one of ``REPORT_FORMATS``. ``fail_on`` says what is a failure where the format knows failures."""
     if format_name == "json":
         from sm_gatecheck.report import json
 
         return json.render(json.report_document(report))
+    if format_name == "jsonl":
+        from sm_gatecheck.report import jsonl
+
+        return jsonl.render(report)
     if format_name == "markdown":
         from sm_gatecheck.report import markdown
 
         return markdown.render(report, rules.devices, command)
     from sm_gatecheck.checks.cards import load_cards
+
+    cards = load_cards(rules.book)
+    if format_name == "sarif":
+        from sm_gatecheck.report import sarif
+        from sm_gatecheck.trees.shape import load_shape
+
+        return sarif.render(report, cards, load_shape(rules.book).repository)
+    if format_name == "github":
+        from sm_gatecheck.report import github
+
+        return github.render(report, cards)
+    if format_name == "gitlab":
+        from sm_gatecheck.report import gitlab
+
+        return gitlab.render(report, cards)
+    if format_name == "junit":
+        from sm_gatecheck.report import junit
+
+        return junit.render(report, cards, lambda finding: counts(finding, "any" if fail_on == "never" else fail_on))
     from sm_gatecheck.report import text
 
-    style = text.TextStyle(destination.width, destination.wants_color, verbosity, load_cards(rules.book))
-    return text.render(report, rules.devices, style)
+    return text.render(report, rules.devices, text.TextStyle(destination.width, destination.wants_color, verbosity, cards))
 
 
 def command_line(command: str, sms: Sequence[int], parameters: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sm_gatecheck.model.span import Span
 from sm_gatecheck.model.verdict import OptionReport, Severity
 
 SourceKind = Literal["checkout", "package", "wheel", "sdist", "release", "git"]
@@ -17,16 +18,22 @@ class GitFacts:
     commit: str
     dirty: bool
     branch: str | None = None
+    origin: str | None = None
+    """The address that the repository was cloned from, without a password, where it states one that others can reach."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where the tree came from: ``target`` as the user wrote it, the SGLang version where the tree states one."""
+    """Where the tree came from: ``target`` as the user wrote it, the SGLang version where the tree states one.
+
+    ``package`` is the path of the package's directory, as the target was written; None where it lies in no directory.
+    """
 
     target: str
     kind: SourceKind
     sglang_version: str | None
     git: GitFacts | None = None
+    package: str | None = None
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,11 @@ class Diagnostic:
 
 @dataclass(frozen=True)
 class Finding:
-    """A judgement or a check that a person should look at; ``fingerprint`` has no line numbers and outlives edits."""
+    """A judgement or a check that a person should look at; ``fingerprint`` has no line numbers and outlives edits.
+
+    ``file`` and ``line`` are of the tree. ``launch`` is the place to change in the user's own files, where there is one: that of the
+    flag in a launch file, say; its ``file`` is named as the user named it.
+    """
 
     rule: str
     severity: Severity
@@ -51,6 +62,7 @@ class Finding:
     file: str
     line: int
     fingerprint: str
+    launch: Span | None = None
 
 
 @dataclass(frozen=True)

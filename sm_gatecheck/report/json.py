@@ -12,6 +12,7 @@ from typing import Any
 from sm_gatecheck import __version__
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.report import Coverage, Diagnostic, Finding, PredicateRow, Report, Source
+from sm_gatecheck.model.span import Span
 from sm_gatecheck.model.verdict import DefaultAlternative, Effect, EffectKind, Evidence, Judgement, OptionReport, Verdict
 from sm_gatecheck.report import indented
 
@@ -27,15 +28,9 @@ def report_document(report: Report) -> dict[str, Any]:
     """The report of ``check`` and ``matrix``; equal effects, and equal lines of proof, are one object in it."""
     statistics, parts = report.statistics, _Parts()
     return {
-        **_head(report.source),
-        "assumptions": {
-            "platform": report.assumptions.platform,
-            "cuda_version": report.assumptions.cuda_version,
-            "settings": {field: plain(value) for field, value in sorted(report.assumptions.settings.items())},
-        },
-        "sms": list(report.sms),
+        **report_head(report),
         "options": [_option_report(option, parts) for option in report.options],
-        "findings": [_finding(finding) for finding in report.findings],
+        "findings": [written_finding(finding) for finding in report.findings],
         "diagnostics": _diagnostics(report.diagnostics),
         "stats": {
             "files_seen": statistics.files_seen,
@@ -44,6 +39,19 @@ def report_document(report: Report) -> dict[str, Any]:
             "cache": statistics.cache,
             "coverage": _coverage(statistics.coverage),
         },
+    }
+
+
+def report_head(report: Report) -> dict[str, Any]:
+    """What a report is about: the tool, the tree, the assumptions and the SMs."""
+    return {
+        **_head(report.source),
+        "assumptions": {
+            "platform": report.assumptions.platform,
+            "cuda_version": report.assumptions.cuda_version,
+            "settings": {field: plain(value) for field, value in sorted(report.assumptions.settings.items())},
+        },
+        "sms": list(report.sms),
     }
 
 
@@ -205,7 +213,8 @@ def _alternative(alternative: DefaultAlternative) -> dict[str, Any]:
     return {"value": plain(alternative.value), "when": alternative.when, "file": alternative.file, "line": alternative.line}
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def written_finding(finding: Finding) -> dict[str, Any]:
+    """A finding as every JSON report has it."""
     return {
         "rule": finding.rule,
         "severity": finding.severity.value,
@@ -216,7 +225,12 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "file": finding.file,
         "line": finding.line,
         "fingerprint": finding.fingerprint,
+        "launch": None if finding.launch is None else _span(finding.launch),
     }
+
+
+def _span(span: Span) -> dict[str, Any]:
+    return {"file": span.file, "line": span.line, "column": span.column}
 
 
 def _choices(option: Option) -> list[Any] | None:
@@ -224,7 +238,12 @@ def _choices(option: Option) -> list[Any] | None:
 
 
 def _diagnostics(diagnostics: Iterable[Diagnostic]) -> list[dict[str, Any]]:
-    return [{"file": entry.file, "line": entry.line, "message": entry.message} for entry in diagnostics]
+    return [written_diagnostic(entry) for entry in diagnostics]
+
+
+def written_diagnostic(entry: Diagnostic) -> dict[str, Any]:
+    """What was left out, as every JSON report has it."""
+    return {"file": entry.file, "line": entry.line, "message": entry.message}
 
 
 def _coverage(coverage: Coverage) -> dict[str, int]:

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from sm_gatecheck.model.verdict import Effect, EffectKind, Evidence, Judgement, Role, Verdict
 from sm_gatecheck.report.clean import visible
-from sm_gatecheck.report.wording import EFFECT_VERBS, PHASES, effect_subject, sm_list
+from sm_gatecheck.report.wording import effect_sentence, sm_list
 from sm_gatecheck.verdicts.findings import deciding_gate
 
 LABEL_WIDTH = 6
@@ -40,12 +40,6 @@ def proof_rows(judgement: Judgement, whole: bool) -> list[tuple[str, Text]]:
 def place(file: str, line: int) -> Text:
     """``srt/server_args.py:12`` as every text report shows it."""
     return Text(f"{visible(file)}:{line}", style="cyan")
-
-
-def effect_sentence(effect: Effect) -> str:
-    """``sets page_size = 64 while the arguments are resolved, when use_mla``."""
-    when = f", when {visible(effect.when)}" if effect.when else ""
-    return f"{EFFECT_VERBS[effect.kind]} {effect_subject(effect)} {PHASES[effect.phase]}{when}"
 
 
 def _gates(judgement: Judgement) -> list[Evidence]:

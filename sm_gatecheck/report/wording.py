@@ -10,7 +10,7 @@ from typing import Any
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.report import Source
 from sm_gatecheck.model.target import Devices
-from sm_gatecheck.model.verdict import Effect, EffectKind, Phase, Verdict
+from sm_gatecheck.model.verdict import Effect, EffectKind, Evidence, Phase, Role, Verdict
 from sm_gatecheck.report.clean import visible
 
 
@@ -54,6 +54,13 @@ EFFECT_VERBS: dict[EffectKind, str] = {
     EffectKind.ALLOCATES: "allocates",
     EffectKind.RAISES: "raises",
     EffectKind.WARNS: "warns",
+}
+
+EVIDENCE_ROLES: dict[Role, str] = {
+    Role.GATE: "condition",
+    Role.SITE: "reads the option",
+    Role.EFFECT: "has an effect",
+    Role.CALL: "is called",
 }
 
 PHASES: dict[Phase, str] = {
@@ -103,6 +110,18 @@ def effect_subject(effect: Effect) -> str:
     if effect.kind in (EffectKind.SETS_OPTION, EffectKind.SETS_ENV) and effect.option is not None:
         return f"{visible(effect.option.removeprefix('env:'))} = {value_text(effect.value)}"
     return visible(effect.what)
+
+
+def effect_sentence(effect: Effect) -> str:
+    """``sets page_size = 64 while the arguments are resolved, when use_mla``"""
+    when = f", when {visible(effect.when)}" if effect.when else ""
+    return f"{EFFECT_VERBS[effect.kind]} {effect_subject(effect)} {PHASES[effect.phase]}{when}"
+
+
+def evidence_sentence(evidence: Evidence) -> str:
+    """``condition: is_sm100(), true on SM100 and SM103``"""
+    where = f", true on {sm_list(evidence.true_on)}" if evidence.true_on else ", true on no SM" if evidence.role is Role.GATE else ""
+    return f"{EVIDENCE_ROLES[evidence.role]}: {visible(evidence.source)}{where}"
 
 
 def sm_list(sms: Iterable[int], conjunction: str = "and") -> str:

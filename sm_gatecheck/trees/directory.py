@@ -41,7 +41,7 @@ def open_directory(target: str, path: Path, shape: PackageShape) -> Tree:
         () if place.kind == "checkout" else _metadata_beside(project, shape),
         (lambda name: _small_file(project / name)) if place.kind == "checkout" else None,
     )
-    return Tree(Source(target, place.kind, version or tagged, facts), files, diagnostics)
+    return Tree(Source(target, place.kind, version or tagged, facts, str(place.package)), files, diagnostics)
 
 
 def _locate(path: Path, shape: PackageShape) -> _Place | None:

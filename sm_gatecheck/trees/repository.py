@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from sm_gatecheck.model.report import GitFacts
 from sm_gatecheck.trees.limits import Budget
@@ -87,6 +89,13 @@ class Repository:
         """The branch that is checked out, None where the head is detached."""
         try:
             return self._line("symbolic-ref", "--quiet", "--short", "HEAD")
+        except NoRevision:
+            return None
+
+    def origin(self) -> str | None:
+        """The address that this was cloned from as a URL without user or password; None where others cannot reach it."""
+        try:
+            return public_url(self._line("config", "--get", "remote.origin.url"))
         except NoRevision:
             return None
 
@@ -240,6 +249,25 @@ def _records(output: BinaryIO) -> Iterator[bytes]:
         yield rest
 
 
+def public_url(address: str) -> str | None:
+    """A remote's address as a URL: ``https://host/path``, ``ssh://host/path`` for ``user@host:path``; None for a local path.
+
+    Users and passwords are left out: a report goes where they must not.
+    """
+    brief = re.fullmatch(r"(?:[^@/:\s]{1,100}@)?([A-Za-z0-9.-]{2,250}):(?!/)([^\s:]{1,1000})", address)
+    if brief is not None and "://" not in address:
+        return f"ssh://{brief[1]}/{quote(brief[2])}"
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in ("https", "http", "ssh", "git") or not host or not re.fullmatch(r"[A-Za-z0-9.:-]+", host):
+        return None
+    name = f"[{host}]" if ":" in host else host
+    return urlunsplit((parts.scheme, name if port is None else f"{name}:{port}", quote(parts.path, safe="/%"), "", ""))
+
+
 def git_facts(project: Path, package: Path, files: Mapping[str, bytes], shape: PackageShape) -> tuple[GitFacts | None, str | None]:
     """The revision of a checkout and its version by tags; nothing where the project is no work tree of its own.
 
@@ -254,7 +282,7 @@ def git_facts(project: Path, package: Path, files: Mapping[str, bytes], shape: P
         commit = repository.commit("HEAD")
         prefix = os.path.relpath(os.path.realpath(package), os.path.realpath(root)).replace(os.sep, "/")
         dirty = _differs(repository, commit, prefix, files)
-        return GitFacts(commit, dirty, repository.branch()), repository.describe(commit, shape.tags)
+        return GitFacts(commit, dirty, repository.branch(), repository.origin()), repository.describe(commit, shape.tags)
     except (NoRepository, NoRevision):
         return None, None
 

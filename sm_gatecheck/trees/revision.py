@@ -82,7 +82,7 @@ def _read(target: str, repository: Repository, commit: str, package: str, shape:
         (),
         lambda name: repository.small_file(commit, f"{project}/{name}" if project else name, MAX_METADATA_BYTES),
     )
-    facts = GitFacts(commit, False, None)
+    facts = GitFacts(commit, False, None, repository.origin())
     return Tree(Source(target, "git", version or repository.describe(commit, shape.tags), facts), files, diagnostics)
 
 

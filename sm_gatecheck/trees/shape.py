@@ -26,6 +26,7 @@ class PackageShape:
     version_files: tuple[str, ...]
     placeholder_versions: tuple[str, ...]
     tags: str
+    repository: str
     examples: tuple[str, ...]
     platforms: tuple[str, ...]
     pythons: tuple[str, ...]
@@ -56,6 +57,7 @@ def load_shape(rules: Rulebook) -> PackageShape:
         version_files=_texts(package, "version_files", f"{path}: package"),
         placeholder_versions=_texts(package, "placeholder_versions", f"{path}: package"),
         tags=_text(package, "tags", f"{path}: package"),
+        repository=_text(package, "repository", f"{path}: package"),
         examples=_texts(release, "examples", f"{path}: release"),
         platforms=_texts(release, "platforms", f"{path}: release"),
         pythons=_texts(release, "pythons", f"{path}: release"),

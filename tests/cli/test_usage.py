@@ -27,7 +27,10 @@ from tests.cli.conftest import FUSION_STORY, Asked, Run
         (("--sm", "", "TREE"), "no SM is named"),
         (("--sm", "TREE"), "unknown SM 'TREE'"),
         (("--gpu", "RTX 6090", "TREE"), "unknown GPU 'RTX 6090': did you mean"),
-        (("--sm", "120", "TREE", "--format", "jsno"), "'jsno' is none of text, json, markdown: did you mean 'json'?"),
+        (
+            ("--sm", "120", "TREE", "--format", "jsno"),
+            "none of text, json, jsonl, sarif, github, gitlab, junit, markdown: did you mean 'json'?",
+        ),
         (("matrix", "TREE", "--format", "text"), "'text' is none of markdown, json"),
         (("--sm", "120", "TREE", "--fail-on", "harmfull"), "did you mean 'harmful'?"),
         (("--sm", "120", "TREE", "--cuda", "twelve"), "'twelve' is no CUDA version, write 12.9 or 13.0"),

@@ -182,3 +182,8 @@ def hostile_sample() -> Report:
     source = Source(HOSTILE, "checkout", HOSTILE, GitFacts(HOSTILE, False, HOSTILE))
     assumptions = Assumptions(settings={HOSTILE: HOSTILE})
     return Report(source, assumptions, (120,), tuple(options), findings_of(options), (Diagnostic(HOSTILE, 5, HOSTILE),))
+
+
+def harmful(text: str) -> list[str]:
+    """The characters of a text that steer a terminal, break a line or reorder what a reader sees."""
+    return [character for character in text if character < " " or "\x7f" <= character < "\xa0" or character in "\u202e\u2066\udc80"]

@@ -12,9 +12,9 @@ from sm_gatecheck.cli.baselines import apply_baseline, save_baseline
 from sm_gatecheck.cli.group import LAUNCH_ARGUMENTS
 from sm_gatecheck.cli.inventory import Context, take_inventory
 from sm_gatecheck.cli.outcome import FAIL_ON, exit_status
-from sm_gatecheck.cli.output import Destination
-from sm_gatecheck.cli.parameters import Word, context_options, gpu_options, output_options, run_options, tree_argument
-from sm_gatecheck.cli.rendering import command_line, render_report, verbosity_of
+from sm_gatecheck.cli.outputs import write_reports
+from sm_gatecheck.cli.parameters import Word, context_options, gpu_options, reports_options, run_options, tree_argument
+from sm_gatecheck.cli.rendering import REPORT_FORMATS, command_line, render_report, verbosity_of
 from sm_gatecheck.cli.session import Rules, wanted_gpus
 from sm_gatecheck.model.errors import UsageError
 
@@ -23,7 +23,7 @@ from sm_gatecheck.model.errors import UsageError
 @tree_argument
 @gpu_options
 @context_options
-@output_options(("text", "json", "markdown"))
+@reports_options(REPORT_FORMATS)
 @click.option("--fail-on", type=Word(FAIL_ON), default="never", show_default=True, help="Exit 1 for findings of this kind or worse.")
 @click.option("--baseline", type=click.Path(path_type=Path), metavar="FILE", help="Leave out the findings that FILE lists.")
 @click.option("--write-baseline", type=click.Path(path_type=Path), metavar="FILE", help="Accept today's findings: list them in FILE.")
@@ -45,10 +45,9 @@ def command(ctx: click.Context, /, **parameters: Any) -> int:
     found = report.findings
     fresh = apply_baseline(found, parameters["baseline"], quiet)
     report = replace(report, findings=fresh)
-    destination = Destination(parameters["output"], parameters["color"])
-    again = command_line("check", gpus.sms, parameters)
-    destination.write(render_report(report, parameters["format_name"], rules, destination, verbosity_of(parameters), again))
+    again, verbosity, fail_on = command_line("check", gpus.sms, parameters), verbosity_of(parameters), parameters["fail_on"]
+    write_reports(parameters, lambda name, where: render_report(report, name, rules, where, verbosity, again, fail_on))
     if parameters["write_baseline"] is not None:
         save_baseline(found, parameters["write_baseline"], quiet)
         fresh = ()
-    return exit_status(fresh, report.diagnostics, parameters["fail_on"], parameters["strict"])
+    return exit_status(fresh, report.diagnostics, fail_on, parameters["strict"])

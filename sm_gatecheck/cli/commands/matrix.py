@@ -8,8 +8,8 @@ import click
 
 from sm_gatecheck.cli.inventory import Context, take_inventory
 from sm_gatecheck.cli.outcome import exit_status
-from sm_gatecheck.cli.output import Destination
-from sm_gatecheck.cli.parameters import context_options, gpu_options, output_options, run_options, tree_argument
+from sm_gatecheck.cli.outputs import write_reports
+from sm_gatecheck.cli.parameters import context_options, gpu_options, reports_options, run_options, tree_argument
 from sm_gatecheck.cli.rendering import command_line, render_report, verbosity_of
 from sm_gatecheck.cli.session import Gpus, Rules, wanted_gpus
 
@@ -20,7 +20,7 @@ MAIN_SMS = (80, 89, 90, 100, 103, 120, 121)
 @tree_argument
 @gpu_options
 @context_options
-@output_options(("markdown", "json"))
+@reports_options(("markdown", "json"))
 @run_options
 def command(**parameters: Any) -> int:
     """Say for every server option of TREE on which GPUs it works, with the lines that decide.
@@ -34,7 +34,6 @@ def command(**parameters: Any) -> int:
     else:
         gpus = Gpus(tuple(sm for sm in rules.devices.sms if sm in MAIN_SMS), None)
     report = take_inventory(parameters["tree"], gpus, rules, Context.of(parameters))
-    destination = Destination(parameters["output"], parameters["color"])
-    again = command_line("matrix", gpus.sms, parameters)
-    destination.write(render_report(report, parameters["format_name"], rules, destination, verbosity_of(parameters), again))
+    again, verbosity = command_line("matrix", gpus.sms, parameters), verbosity_of(parameters)
+    write_reports(parameters, lambda name, where: render_report(report, name, rules, where, verbosity, again))
     return exit_status((), report.diagnostics, "never", parameters["strict"])

@@ -1,0 +1,135 @@
+"""JUnit XML: a test suite an SM, a test case a setting that was judged, so that a report without findings is not an empty one.
+
+A finding is a failure where it counts for ``--fail-on``, else it stands in the output of a case that passes. What could not be
+decided is skipped. No times, so that the same report gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+from xml.sax.saxutils import escape, quoteattr
+
+from sm_gatecheck.checks.cards import Card
+from sm_gatecheck.model.option import Option
+from sm_gatecheck.model.report import Finding, Report
+from sm_gatecheck.model.verdict import Judgement, Verdict
+from sm_gatecheck.report.clean import visible
+from sm_gatecheck.report.grouping import grouped
+from sm_gatecheck.report.places import Place, Places
+from sm_gatecheck.report.wording import effect_sentence, evidence_sentence, setting, source_title
+
+
+@dataclass(frozen=True)
+class Case:
+    """One setting on one SM. ``kind`` is passed, failure or skipped; ``text`` what there is to say about it."""
+
+    name: str
+    path: str = ""
+    line: int = 0
+    kind: Literal["passed", "failure", "skipped"] = "passed"
+    rule: str = ""
+    message: str = ""
+    text: str = ""
+
+
+def render(report: Report, cards: Mapping[str, Card], counts: Callable[[Finding], bool]) -> str:
+    """The report as XML. ``counts`` says which findings are failures."""
+    suites = [(sm, _cases(report, sm, cards, counts)) for sm in report.sms]
+    every = [case for _, cases in suites for case in cases]
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuites name="gatecheck" {_counted(every)}>']
+    for sm, cases in suites:
+        lines += [f'  <testsuite name="gatecheck.SM{sm}" {_counted(cases)}>', "    <properties>"]
+        lines += [f"      <property name={_attribute(name)} value={_attribute(value)}/>" for name, value in _properties(report).items()]
+        lines += ["    </properties>", *(line for case in cases for line in _case(case, sm)), "  </testsuite>"]
+    return "\n".join([*lines, "</testsuites>", ""])
+
+
+def _cases(report: Report, sm: int, cards: Mapping[str, Card], counts: Callable[[Finding], bool]) -> list[Case]:
+    here = tuple(finding for finding in report.findings if finding.sm == sm)
+    write = _Writer(replace(report, findings=here), cards, counts)
+    found: dict[tuple[str, str], list[Finding]] = {}
+    for finding in here:
+        found.setdefault((finding.option, repr(finding.value)), []).append(finding)
+    cases: list[Case] = []
+    for entry in report.options:
+        for judgement in entry.judgements:
+            if judgement.sm == sm and judgement.verdict is not Verdict.UNGATED:
+                findings = found.pop((entry.option.field, repr(judgement.value)), [])
+                name = setting(entry.option, (judgement.value,))
+                cases += [write.found(finding, name, judgement) for finding in findings] or [write.judged(entry.option, name, judgement)]
+    for findings in found.values():
+        cases += [write.found(finding, visible(finding.option) or finding.rule, None) for finding in findings]
+    return cases or [Case("nothing asks for the GPU")]
+
+
+class _Writer:
+    """Writes the findings of one SM as cases."""
+
+    def __init__(self, report: Report, cards: Mapping[str, Card], counts: Callable[[Finding], bool]) -> None:
+        self._places = Places((entry.option for entry in report.options), report.source)
+        self._mends = {(group.rule, group.field): group.mend(cards) for group in grouped(report)}
+        self._counts = counts
+
+    def judged(self, option: Option, name: str, judgement: Judgement) -> Case:
+        """A setting about which nothing was found."""
+        path = self._places.path(Place(option.file, option.line))
+        if judgement.verdict is Verdict.UNKNOWN:
+            return Case(name, path, option.line, "skipped", message="; ".join(judgement.unknown) or judgement.summary)
+        return Case(name, path, option.line)
+
+    def found(self, finding: Finding, name: str, judgement: Judgement | None) -> Case:
+        place = self._places.of(finding)
+        lines = [visible(finding.message)]
+        if judgement is not None:
+            lines += [f"{visible(step.file)}:{step.line}: {evidence_sentence(step)}" for step in judgement.evidence]
+            lines += [f"{visible(effect.file)}:{effect.line}: {effect_sentence(effect)}" for effect in judgement.effects]
+        mend = visible(self._mends[finding.rule, finding.option])
+        return Case(
+            name=f"{name} [{finding.rule}]",
+            path=self._places.path(place),
+            line=place.line,
+            kind="failure" if self._counts(finding) else "passed",
+            rule=finding.rule,
+            message=finding.message,
+            text="\n".join([*lines, mend] if mend else lines),
+        )
+
+
+def _case(case: Case, sm: int) -> list[str]:
+    where = f" file={_attribute(case.path)}" if case.path else ""
+    where += f' line="{case.line}"' if case.line > 0 else ""
+    start = f'    <testcase classname="gatecheck.SM{sm}" name={_attribute(case.name)}{where}'
+    if case.kind == "failure":
+        kind = f"<failure type={_attribute(case.rule)} message={_attribute(case.message)}>{_text(case.text)}</failure>"
+    elif case.kind == "skipped":
+        kind = f"<skipped message={_attribute(case.message)}/>"
+    elif case.text:
+        kind = f"<system-out>{_text(case.text)}</system-out>"
+    else:
+        return [f"{start}/>"]
+    return [f"{start}>", f"      {kind}", "    </testcase>"]
+
+
+def _counted(cases: list[Case]) -> str:
+    failures, skipped = (sum(case.kind == kind for case in cases) for kind in ("failure", "skipped"))
+    return f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
+
+
+def _properties(report: Report) -> dict[str, str]:
+    facts = {"source": source_title(report.source), "cuda": report.assumptions.cuda_version}
+    return facts | {f"set {name}": str(value) for name, value in sorted(report.assumptions.settings.items())}
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_characters(visible(text)))
+
+
+def _text(text: str) -> str:
+    return escape(_characters(text))
+
+
+def _characters(text: str) -> str:
+    """Text without the two characters that ``visible`` leaves and XML has no way to write."""
+    return text.replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")

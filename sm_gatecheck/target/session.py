@@ -97,7 +97,11 @@ class Session:
     @cached_property
     def resolver(self) -> Resolver:
         """Resolution with variables unset and options at their declared defaults, unless given."""
-        environment = Environment(self.space, self.reading.true_words, self.settings, unset=True)
+        return self.resolver_under({})
+
+    def resolver_under(self, variables: Mapping[str, Any]) -> Resolver:
+        """The same with variables that one launch sets (``env:NAME`` to its text)."""
+        environment = Environment(self.space, self.reading.true_words, {**self.settings, **variables}, unset=True)
         symbolic: dict[str, Value] = {option.field: OptionValue(option.field, option.field) for option in self.options}
         world = ResolvingWorld(self.resolution_rules, self.program, self.space, self.reading, self._platform(), environment, symbolic)
         world.facts = self.facts

@@ -47,8 +47,13 @@ def analyse(tree: Tree, request: Request, progress: Progress | None = None) -> R
             gc.enable()
 
 
+def open_session(tree: Tree, request: Request, rules: Rulebook) -> Session:
+    """The session of a tree under the assumptions of a request."""
+    return Session(tree.files, rules, cuda=request.cuda, settings=request.settings, version=tree.source.sglang_version)
+
+
 def _analyse(tree: Tree, request: Request, rules: Rulebook, progress: Progress, started: float) -> Report:
-    session = Session(tree.files, rules, cuda=request.cuda, settings=request.settings, version=tree.source.sglang_version)
+    session = open_session(tree, request, rules)
     progress("Reading options", 0, 3)
     options = [*session.options, *session.variables]
     progress("Following options through the tree", 1, 3)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from sm_gatecheck.evaluate.values import Truth, Value, alternatives, from_python, is_constant, to_python
+from sm_gatecheck.evaluate.values import Payload, Truth, Value, alternatives, from_python, is_constant, to_python
 from sm_gatecheck.model.condition import ANY, Condition
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.verdict import Effect, EffectKind, Judgement, Phase, Verdict
@@ -61,14 +61,36 @@ class Trial:
         return list(reads.values())
 
 
-class Judge:
-    """Judges the options of one session."""
+@dataclass(frozen=True)
+class Situation:
+    """How everything but the option under trial stands in resolution.
 
-    def __init__(self, session: Session, sites: SiteIndex) -> None:
+    ``baseline`` is resolution without the option; ``run(option, payload)`` resolution with it, None where that is not to be asked.
+    """
+
+    baseline: Outcome
+    run: Callable[[Option, Payload], Outcome | None]
+
+    @classmethod
+    def of_defaults(cls, session: Session) -> Situation:
+        """Options at their defaults, variables as the session has them."""
+        resolver = session.resolver
+
+        def run(option: Option, payload: Payload) -> Outcome | None:
+            return None if option.is_environment else resolver.run({option.field: payload})
+
+        return cls(resolver.run({}), run)
+
+
+class Judge:
+    """Judges options of one session, in one situation: that of the defaults unless told."""
+
+    def __init__(self, session: Session, sites: SiteIndex, situation: Situation | None = None) -> None:
         self.session = session
         self.space = session.space
         self.sites = sites
-        self.baseline: Outcome = session.resolver.run({})
+        self.situation = situation or Situation.of_defaults(session)
+        self.baseline = self.situation.baseline
         self._everything = self.space.all_bits
 
     def trial(self, option: Option, value: Any) -> Trial:
@@ -81,7 +103,7 @@ class Judge:
             # every site look gated. What happens only with the value is held against what really runs without it.
             default = declared if site.kind is EffectKind.BEHAVIOUR else resolved
             trial.sites.append((site, active_on(site, option.field, value, default)))
-        if not option.is_environment and value is not ANY:
+        if value is not ANY:
             self._resolve(trial)
         return trial
 
@@ -98,9 +120,11 @@ class Judge:
 
     def _resolve(self, trial: Trial) -> None:
         payload = from_python(trial.value)
-        if payload is None or trial.option.field not in self.baseline.fields:
+        if payload is None or (trial.option.field not in self.baseline.fields and not trial.option.is_environment):
             return
-        outcome = self.session.resolver.run({trial.option.field: payload})
+        outcome = self.situation.run(trial.option, payload)
+        if outcome is None:
+            return
         if outcome.unfinished:
             trial.unknown = (outcome.unfinished,)
         self._compare_events(trial, outcome)

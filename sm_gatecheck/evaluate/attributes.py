@@ -20,6 +20,7 @@ from sm_gatecheck.evaluate.values import (
     ModuleValue,
     Opaque,
     OptionValue,
+    Partial,
     Payload,
     Value,
     alternatives,
@@ -29,6 +30,8 @@ from sm_gatecheck.model.condition import Condition
 
 if TYPE_CHECKING:
     from sm_gatecheck.evaluate.interpreter import Interpreter
+
+SUPER = External("gatecheck.super")
 
 
 def get(interp: Interpreter, receiver: Value, name: str, node: ast.AST, frame: Frame) -> Value:
@@ -72,6 +75,19 @@ def lookup(interp: Interpreter, receiver: Payload, name: str, frame: Frame) -> V
         return Known(receiver.qualname)
     if isinstance(receiver, OptionValue) and name == "value":
         return receiver
+    if isinstance(receiver, Partial) and receiver.function == SUPER:
+        return _inherited(interp, receiver, name)
+    return None
+
+
+def _inherited(interp: Interpreter, proxy: Partial, name: str) -> Value | None:
+    """``super().name``: a method as the bases of the class around it define it."""
+    owner = dict(proxy.keywords)["owner"]
+    assert isinstance(owner, ClassValue)
+    for base in owner.bases:
+        found = interp.find_member(base, name) if isinstance(base, ClassValue) else None
+        if found is not None and isinstance(found[1][-1], (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return classes.method(interp, found[0], found[1][-1], proxy.args[0])
     return None
 
 

@@ -169,7 +169,7 @@ def _super(interp: Interpreter, frame: Frame, node: ast.Call) -> Value:
     receiver = frame.variables.get("self", frame.variables.get("cls"))
     if frame.owner is None or receiver is None:
         return interp.unknown(node, frame)
-    return Partial(External("gatecheck.super"), (receiver,), (("owner", frame.owner),))
+    return Partial(attributes.SUPER, (receiver,), (("owner", frame.owner),))
 
 
 def call(
@@ -243,7 +243,7 @@ def _call_external(
 def _call_partial(
     interp: Interpreter, partial: Partial, args: tuple[Value, ...], keywords: dict[str, Value], frame: Frame, node: ast.Call | None
 ) -> Value:
-    if partial.function == External("gatecheck.super"):
+    if partial.function == attributes.SUPER:
         return _unknown_call(interp, node, frame, args, keywords)
     return call(interp, partial.function, partial.args + args, {**dict(partial.keywords), **keywords}, frame, node)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
 from sm_gatecheck.program.modules import Program
@@ -26,6 +26,8 @@ class Definition:
     line: int
     lines: int
     identifiers: frozenset[bytes]
+    span: tuple[int, int]
+    """Where it stands in its file, in bytes."""
 
 
 class Mentions:
@@ -45,6 +47,7 @@ class Mentions:
             if prefix
         )
         self._count = Counter(definition.name for definition in self._definitions)
+        self._spans = {(d.path, d.line): d.span for d in self._definitions}
         self._index: dict[bytes, list[Definition]] = {}
         for definition in self._definitions:
             for identifier in definition.identifiers:
@@ -54,6 +57,20 @@ class Mentions:
         """The (path, line) of every definition that mentions one of the names, in source order."""
         found = {(d.path, d.line) for name in names for d in self._index.get(name.encode(), ())}
         return sorted(found)
+
+    def mentioning_both(self, names: Iterable[str], others: Set[str]) -> list[tuple[str, int]]:
+        """The definitions that mention one of the names and one of the others too."""
+        wanted = {other.encode() for other in others}
+        found = {(d.path, d.line) for name in names for d in self._index.get(name.encode(), ()) if not wanted.isdisjoint(d.identifiers)}
+        return sorted(found)
+
+    def defining(self, name: str) -> list[tuple[str, int]]:
+        """The (path, line) of every definition that has a name."""
+        wanted = name.encode()
+        return sorted((d.path, d.line) for d in self._index.get(wanted, ()) if d.name == wanted)
+
+    def span_of(self, path: str, line: int) -> tuple[int, int]:
+        return self._spans[path, line]
 
     def count(self, name: str) -> int:
         """How many definitions mention a name."""
@@ -101,6 +118,6 @@ def definitions(path: str, source: bytes) -> list[Definition]:
         body = source[start:end]
         lines = body.count(b"\n")
         if name:
-            found.append(Definition(path, kind, name, line, lines, frozenset(_IDENTIFIER.findall(body))))
+            found.append(Definition(path, kind, name, line, lines, frozenset(_IDENTIFIER.findall(body)), (start, end)))
         line += lines
     return found

@@ -1,14 +1,13 @@
-"""Run every definition that may read an option, and keep what it does because of one.
+"""Run a definition on unknown arguments, and keep what it does because of an option.
 
-Round by round: first the definitions whose source mentions a root (the options object, the environment, a device query) or
-a short function or constant made from one; then those that mention an attribute in which an earlier round saw an option
-being stored.
+What is to be run is decided elsewhere (``target.search``). Here parameters learn what calls seen so far pass to them: a
+function that is told of an option is run again.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from sm_gatecheck.evaluate import classes
@@ -17,10 +16,12 @@ from sm_gatecheck.evaluate.frames import Event, EventKind, Frame
 from sm_gatecheck.evaluate.interpreter import BudgetExceeded, Interpreter
 from sm_gatecheck.evaluate.values import (
     BoundMethod,
+    Choice,
     ClassValue,
     FunctionValue,
     Opaque,
     Payload,
+    Truth,
     Value,
     alternatives,
     choice,
@@ -32,10 +33,11 @@ from sm_gatecheck.program.mentions import Mentions
 from sm_gatecheck.program.modules import Module, Program
 from sm_gatecheck.target.registries import Registry, entry_condition
 
-ROUNDS = 7
 CALLERS_KEPT = 3
 NODE_LIMIT = 30_000
-COMMON_ATTRIBUTE_LIMIT = 40
+
+
+Key = tuple[str, int]
 
 
 @dataclass
@@ -51,6 +53,13 @@ class Summary:
     returned: Value | None = None
     unfinished: bool = False
     entry: Condition | None = None
+    made_of_target: set[str] = field(default_factory=set)
+    """Attributes and globals in which the function leaves what the target decides."""
+
+    @property
+    def key(self) -> Key:
+        """Path and line; line 0 for a module's top level."""
+        return self.module.path, 0 if self.node is None else self.node.lineno
 
     @property
     def name(self) -> str:
@@ -73,6 +82,8 @@ class _Listener:
     ) -> bool:
         if kind == "call":
             self._summary.calls.setdefault(name.rsplit(".", 1)[-1], []).append(condition)
+        elif kind == "store" and "[" not in name and (condition.depends_on_target() or any(map(_told_by_target, values))):
+            self._summary.made_of_target.add(name.rsplit(".", 1)[-1])
         return bool(fields_in(condition)) or _given(values, keywords)
 
     def record(self, event: Event) -> None:
@@ -94,6 +105,12 @@ def _given(values: tuple[Value, ...], keywords: tuple[tuple[str, Value], ...]) -
     return any(map(fields_of, values)) or any(fields_of(value) for _, value in keywords)
 
 
+def _told_by_target(value: Value) -> bool:
+    if isinstance(value, Choice):
+        return any(condition.depends_on_target() or _told_by_target(payload) for condition, payload in value.alternatives)
+    return isinstance(value, Truth) and value.condition.depends_on_target()
+
+
 class Scan:
     """The summaries of a tree's definitions, made when first asked for."""
 
@@ -112,46 +129,26 @@ class Scan:
     def space(self) -> Space:
         return self._interpreter.space
 
-    def run(self, roots: Iterable[str]) -> list[Summary]:
-        """Every summary with events, in source order."""
-        asked: set[str] = set()
-        names = frozenset(roots)
-        for _ in range(ROUNDS):
-            asked |= names
-            found: set[str] = set()
-            for summary in [*self._candidates(names), *self._relearnt()]:
-                found |= self._carried_by(summary)
-            names = frozenset(name for name in found - asked if 0 < self._mentions.count(name) <= COMMON_ATTRIBUTE_LIMIT)
-            if not names and not self._fresh:
-                break
-        found_events = (summary for summary in self._summaries.values() if summary.events)
-        return sorted(found_events, key=lambda summary: (summary.module.path, 0 if summary.node is None else summary.node.lineno))
-
-    def _candidates(self, names: frozenset[str]) -> Iterator[Summary]:
-        """The functions that mention one of the names, run anew: what stands behind a name was not known before."""
-        done: set[tuple[str, int]] = set()
-        for path, line in self._mentions.mentioning(names):
-            module = self._program.by_path[path]
-            key = self._key(module, line)
-            if key not in done:
-                done.add(key)
-                self._summaries.pop(key, None)
-                summary = self.at(module, line)
-                if summary is not None:
-                    yield summary
-
-    def _key(self, module: Module, line: int) -> tuple[str, int]:
+    def key(self, module: Module, line: int) -> Key:
+        """The key of the outermost function around a line, or of the module's top level."""
         for first, last, node, _, _ in self._functions_of(module):
             if first <= line <= last:
                 return module.path, node.lineno
         return module.path, 0
 
     def at(self, module: Module, line: int) -> Summary | None:
-        """The summary of the outermost function around a line, or of the module's top level."""
+        """The summary of the outermost function around a line, or of the module's top level; run once."""
         for first, last, node, owner, qualname in self._functions_of(module):
             if first <= line <= last:
                 return self._summary(module, node, owner, qualname)
         return self._summary(module, None, None, "")
+
+    def lines(self, key: Key) -> int:
+        """How long the function of a key is; a module's top level counts as all of its file."""
+        for _, last, node, _, _ in self._functions_of(self._program.by_path[key[0]]):
+            if node.lineno == key[1]:
+                return last - node.lineno
+        return len(self._program.by_path[key[0]].lines)
 
     def _functions_of(self, module: Module) -> list[tuple[int, int, ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef | None, str]]:
         found = self._functions.get(module.path)
@@ -190,6 +187,8 @@ class Scan:
             from sm_gatecheck.evaluate.calls import join_returns
 
             summary.returned = join_returns(interpreter, frame, interpreter.space.true)
+            if _told_by_target(summary.returned):
+                summary.made_of_target.add(summary.name)
         except (BudgetExceeded, SpaceExhausted, RecursionError):
             summary.unfinished = True
         finally:
@@ -205,22 +204,19 @@ class Scan:
         world_object = self._interpreter.world.receiver(self._interpreter, summary.owner)
         return classes.abstract_instance(self._interpreter, summary.owner) if world_object is None else world_object
 
-    def _carried_by(self, summary: Summary) -> set[str]:
-        """The names under which a function leaves an option for others: attributes, globals, and its own answer."""
-        found: set[str] = set()
-        if summary.node is not None and summary.returned is not None and fields_of(summary.returned):
-            found.add(summary.name)
+    def note_arguments(self, summary: Summary, receives: Callable[[Key, int], bool]) -> None:
+        """Remember the options that a function passes on to some others, by the parameters that receive them."""
         for event in summary.events:
-            if event.kind == "store" and event.values and fields_of(event.values[0]) and "[" not in event.name:
-                found.add(event.name.rsplit(".", 1)[-1])
-            elif event.kind == "call":
-                self._note_arguments(event)
-        return found
+            if event.kind == "call":
+                self._note_arguments(event, receives)
 
-    def _note_arguments(self, event: Event) -> None:
+    def _note_arguments(self, event: Event, receives: Callable[[Key, int], bool]) -> None:
         """Remember an option that is passed to a function or constructor of the tree, by the parameter that receives it."""
         function = self._callee(event.target)
         if function is None or isinstance(function.node, ast.Lambda):
+            return
+        lines = (function.node.end_lineno or 0) - function.node.lineno
+        if not receives((function.module.path, function.node.lineno), lines):
             return
         spec = function.node.args
         names = [parameter.arg for parameter in [*spec.posonlyargs, *spec.args]]
@@ -246,7 +242,7 @@ class Scan:
             return FunctionValue(found[0].module, found[1][-1], found[0], None, f"{found[0].qualname}.__init__")
         return target if isinstance(target, FunctionValue) else None
 
-    def _relearnt(self) -> list[Summary]:
+    def relearnt(self) -> list[Summary]:
         """Functions run again now that what they are passed is known, at every call seen so far."""
         fresh, self._fresh = self._fresh, {}
         for key, _ in fresh.items():

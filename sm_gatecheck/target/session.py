@@ -25,9 +25,11 @@ from sm_gatecheck.target.registries import load_registries
 from sm_gatecheck.target.resolution import ResolutionRules, Resolver, ResolvingWorld, load_resolution_rules
 from sm_gatecheck.target.rules import load_devices
 from sm_gatecheck.target.scan import Scan
+from sm_gatecheck.target.search import Search
 from sm_gatecheck.target.world import SglangWorld
 
 RESOLUTION_DEPTH = 24
+DEVICE_STEPS = 4
 FOLLOW_DEPTH = 3
 FOLLOW_LINES = 150
 
@@ -89,10 +91,13 @@ class Session:
         return Scan(self.interpreter, self.program, self.mentions, load_registries(self.rules))
 
     @cached_property
-    def roots(self) -> frozenset[str]:
-        """Names in the source from which an option, a variable or the target can be reached."""
-        device = self.mentions.reaching(self.reading.device_roots, 4)
-        return device | self.mentions.reaching(self.reading.option_roots + self.reading.environment_roots, 1)
+    def search(self) -> Search:
+        reading = self.reading
+        device = self.mentions.reaching(reading.device_roots, DEVICE_STEPS)
+        options = self.mentions.reaching(reading.option_roots + reading.environment_roots, 1)
+        classes = (self.interpreter.class_named(dotted) for dotted in sorted(reading.option_classes))
+        files = {cls.module.path for cls in classes if cls is not None}
+        return Search(self.scan, self.program, self.mentions, device, options, files)
 
     @cached_property
     def resolver(self) -> Resolver:

@@ -22,7 +22,7 @@ from sm_gatecheck.verdicts.judging import Judge
 from sm_gatecheck.verdicts.memory import Memory
 from sm_gatecheck.verdicts.request import Request
 from sm_gatecheck.verdicts.resolved import values_on
-from sm_gatecheck.verdicts.sites import SiteIndex, find_sites
+from sm_gatecheck.verdicts.sites import SiteIndex
 
 Progress = Callable[[str, int, int], None]
 
@@ -58,7 +58,7 @@ def _analyse(tree: Tree, request: Request, rules: Rulebook, progress: Progress, 
     options = [*session.options, *session.variables]
     progress("Following options through the tree", 1, 3)
     reach = Reach(session.program, session.mentions, session.scan, session.reading.transparent_decorators)
-    sites = find_sites(session, reach.of)
+    sites = SiteIndex(session, reach.of)
     judge = Judge(session, sites)
     progress("Judging", 2, 3)
     reports = tuple(_judge_option(judge, sites, option, request.sms) for option in options)
@@ -121,6 +121,6 @@ def _statistics(tree: Tree, session: Session, sites: SiteIndex, reports: tuple[O
             options=len(reports),
             gated_options=len(gated),
             unknown_options=len(unknown),
-            sites=len({id(site) for found in sites.by_field.values() for site in found}),
+            sites=sites.found(),
         ),
     )

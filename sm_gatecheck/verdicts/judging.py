@@ -98,11 +98,18 @@ class Judge:
         trial = Trial(option, value)
         declared = Default(((self.space.true, None if option.is_environment else option.default),)).other_than(value)
         resolved = self.default_of(option, declared).other_than(value)
-        for site in self.sites.by_field.get(option.field, ()):
+
+        def tried(site: Site) -> bool:
             # A behaviour is held against the declared default: what resolution makes of it differs by SM, and would make
             # every site look gated. What happens only with the value is held against what really runs without it.
             default = declared if site.kind is EffectKind.BEHAVIOUR else resolved
-            trial.sites.append((site, active_on(site, option.field, value, default)))
+            active = active_on(site, option.field, value, default)
+            trial.sites.append((site, active))
+            return site.kind is EffectKind.BEHAVIOUR and active == self._everything
+
+        works = [tried(site) for site in self.sites.decided(option.field)]
+        if not any(works):
+            any(map(tried, self.sites.further(option.field)))  # one that works whatever the target is says as much as all
         if value is not ANY:
             self._resolve(trial)
         return trial

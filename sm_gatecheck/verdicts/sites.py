@@ -8,8 +8,8 @@ test masks, and a branch that it makes dead, are told from one that works.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from sm_gatecheck.evaluate.classes import is_enum
@@ -36,7 +36,7 @@ from sm_gatecheck.evaluate.values import Mapping as MappingValue
 from sm_gatecheck.model.condition import ANY, Condition, Space
 from sm_gatecheck.model.verdict import EffectKind, Phase
 from sm_gatecheck.program.modules import Module
-from sm_gatecheck.target.scan import Summary
+from sm_gatecheck.target.scan import Key, Summary
 from sm_gatecheck.target.session import Session
 from sm_gatecheck.target.world import OPTIONS
 
@@ -79,23 +79,71 @@ class Site:
         return self.module.path, self.line, getattr(self.node, "col_offset", 0)
 
 
-@dataclass
 class SiteIndex:
-    """The sites of a tree by option."""
+    """The sites of a tree by option: those that the target may decide about at once, the others one option at a time."""
 
-    by_field: dict[str, list[Site]] = field(default_factory=dict)
-    gated_in_resolution: set[str] = field(default_factory=set)
-    """Options on which some refusal or write of resolution depends together with the target, under whatever settings."""
+    def __init__(self, session: Session, reach: Callable[[Summary], Condition]) -> None:
+        self._session = session
+        self._reach = reach
+        self._of_summary: dict[Key, list[Site]] = {}
+        self._decided: dict[str, list[Site]] = {}
+        self._further: dict[str, tuple[list[Site], Iterator[Summary]]] = {}
+        self.gated_in_resolution: set[str] = set()
+        """Options on which some refusal or write of resolution depends together with the target, under whatever settings."""
+        for summary in session.search.decided_by_target():
+            if _belongs_to_resolution(session, summary):
+                self.gated_in_resolution |= _asked_with_target(summary)
+            for site in self._sites(summary):
+                for name in site.fields:
+                    self._decided.setdefault(name, []).append(site)
 
-    def add(self, site: Site) -> None:
-        for name in site.fields:
-            self.by_field.setdefault(name, []).append(site)
+    def decided(self, field: str) -> list[Site]:
+        """The sites of an option that the target may decide about."""
+        return self._decided.get(field, [])
 
-    def conditions(self, name: str) -> Iterator[Condition]:
-        for site in self.by_field.get(name, ()):
+    def further(self, field: str) -> Iterator[Site]:
+        """The other sites of an option; ask for no more of them than it takes."""
+        found, rest = self._further.setdefault(field, ([], self._session.search.reading(field)))
+        decided = {id(site) for site in self.decided(field)}
+        index = 0
+        while True:
+            while index < len(found):
+                yield found[index]
+                index += 1
+            summary = next(rest, None)
+            if summary is None:
+                return
+            found += [site for site in self._sites(summary) if field in site.fields and id(site) not in decided]
+
+    def found(self) -> int:
+        """How many sites were looked at."""
+        return sum(map(len, self._of_summary.values()))
+
+    def conditions(self, field: str) -> Iterator[Condition]:
+        """What decides at the option's gated places, and at those that compare it with something."""
+        for site in self.decided(field):
             yield site.condition
             for value in site.values:
                 yield from _conditions_in(value)
+        for summary in self._session.search.comparing(field):
+            for event in summary.events:
+                yield event.condition
+                for value in (*event.values, *(value for _, value in event.keywords)):
+                    yield from _conditions_in(value)
+            if summary.returned is not None:
+                yield from _conditions_in(summary.returned)
+
+    def _sites(self, summary: Summary) -> list[Site]:
+        """The sites of a function, under the condition that it is called at all."""
+        found = self._of_summary.get(summary.key)
+        if found is None:
+            resolution = _belongs_to_resolution(self._session, summary)
+            found = [] if resolution else list(_sites_of(self._session, summary))
+            called = self._reach(summary) if found else None
+            if called is not None and not called.is_true:
+                found = [_under(site, called) for site in found]
+            self._of_summary[summary.key] = found
+        return found
 
 
 def _conditions_in(value: Value) -> Iterator[Condition]:
@@ -105,21 +153,6 @@ def _conditions_in(value: Value) -> Iterator[Condition]:
             yield payload.condition
     if isinstance(value, Truth):
         yield value.condition
-
-
-def find_sites(session: Session, reach: Any) -> SiteIndex:
-    """Every site of the tree. ``reach(summary)`` is the condition under which a function is called at all."""
-    index = SiteIndex()
-    for summary in session.scan.run(session.roots):
-        if _belongs_to_resolution(session, summary):
-            index.gated_in_resolution |= _asked_with_target(summary)
-            continue
-        called: Condition | None = None
-        for site in _sites_of(session, summary):
-            if called is None:
-                called = reach(summary)
-            index.add(_under(site, called) if not called.is_true else site)
-    return index
 
 
 def _asked_with_target(summary: Summary) -> frozenset[str]:

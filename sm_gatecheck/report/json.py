@@ -120,16 +120,21 @@ def plain(value: Any) -> Any:
     return repr(value)
 
 
+def source_document(source: Source) -> dict[str, Any]:
+    """Where a tree came from."""
+    return {
+        "target": source.target,
+        "kind": source.kind,
+        "sglang_version": source.sglang_version,
+        "git": None if source.git is None else {"commit": source.git.commit, "dirty": source.git.dirty, "branch": source.git.branch},
+    }
+
+
 def _head(source: Source) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "gatecheck", "version": __version__},
-        "source": {
-            "target": source.target,
-            "kind": source.kind,
-            "sglang_version": source.sglang_version,
-            "git": None if source.git is None else {"commit": source.git.commit, "dirty": source.git.dirty, "branch": source.git.branch},
-        },
+        "source": source_document(source),
     }
 
 

@@ -6,12 +6,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.truth import files
+from tests.truth import files, logs_score
 from tests.truth.inventory import Inventory
 
 TREES_VARIABLE = "GATECHECK_TRUTH_TREES"
@@ -70,14 +71,24 @@ def options(release: str) -> Any:
     return document("options", tree_argument(release))
 
 
+def log(text: str, server: Mapping[str, Any]) -> Any:
+    """The document of ``log`` for what a server logged, held against its release with what is known of its launch."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "server.log")
+        file.write_text(text, "utf-8")
+        command = ["log", str(file), "--tree", tree_argument(server["version"]), "--sm", str(server["sm"])]
+        command += ["--gpu-memory", f"{server['gpu_mem_gib']}GiB", "--set", f"model_arch={server['model_arch']}"]
+        return document(*command, after=logs_score.arguments(server))
+
+
 @cache
 def _inventory(*arguments: str) -> Inventory:
     return Inventory(document(*arguments))
 
 
-def document(*arguments: str) -> Any:
-    """The JSON that a command prints. CannotMeasure where it prints none."""
-    command = [sys.executable, "-m", "sm_gatecheck", *arguments, "--format", "json"]
+def document(*arguments: str, after: Sequence[str] = ()) -> Any:
+    """The JSON that a command prints, with the arguments of a launch after ``--``. CannotMeasure where it prints none."""
+    command = [sys.executable, "-m", "sm_gatecheck", *arguments, "--format", "json", *(("--", *after) if after else ())]
     done = subprocess.run(command, capture_output=True, timeout=LIMIT_SECONDS, check=False, cwd=files.HERE.parent.parent)
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()

@@ -53,6 +53,10 @@ def cases() -> Any:
     return json.loads((HERE / "cases.json").read_text("utf-8"))
 
 
+def logs() -> Any:
+    return json.loads((HERE / "logs.json").read_text("utf-8"))
+
+
 def ratchet() -> dict[str, float]:
     """The figures reached so far, in percent, by ``table/release/score name``."""
     recorded: dict[str, float] = read_toml(HERE / "ratchet.toml")["reached"]

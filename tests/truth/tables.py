@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from tests.truth import cases_score, command, facts_score, files, labels_score, options_score, predicates_score, resolution_score
+from tests.truth import (
+    cases_score,
+    command,
+    facts_score,
+    files,
+    labels_score,
+    logs_score,
+    options_score,
+    predicates_score,
+    resolution_score,
+)
 from tests.truth.score import Score
 
 ALL = "all"
@@ -40,6 +50,7 @@ def tables() -> tuple[Table, ...]:
         Table("labels", (files.LABELLED_RELEASE,), _labels),
         Table("cases", (ALL,), _cases, _case_releases()),
         Table("resolution", files.resolution_releases(), _resolution),
+        Table("logs", tuple(sorted({server["version"] for server in files.logs()}, key=files.release_key)), _logs),
         Table("options", tuple(sorted(options_score.releases(), key=files.release_key)), _options),
     )
 
@@ -78,6 +89,11 @@ def _resolution(row: str) -> tuple[Score, ...]:
     truth = files.resolution(row)
     inventories = {context: command.context_inventory(row, context) for context in truth["runs"]}
     return resolution_score.score(inventories, truth)
+
+
+def _logs(row: str) -> tuple[Score, ...]:
+    servers = [server for server in files.logs() if server["version"] == row]
+    return logs_score.score(command.log, servers)
 
 
 def _options(row: str) -> tuple[Score, ...]:

@@ -30,6 +30,8 @@ class Card:
     mend: str
     mend_with_alternatives: str | None
     example: str
+    language: str = "python"
+    """What the example is written in, as Markdown names it."""
 
 
 def load_cards(rules: Rulebook) -> dict[str, Card]:
@@ -66,6 +68,7 @@ def _card(written: Mapping[str, Any]) -> Card:
         if with_alternatives is not None
         else None,
         example=str(written["example"]).strip("\n"),
+        language=str(written.get("language", "python")),
     )
 
 

@@ -12,9 +12,18 @@ import click
 
 from sm_gatecheck import __version__
 from sm_gatecheck.cli import commands
+from sm_gatecheck.cli.configuration import (
+    Configuration,
+    find_configuration,
+    read_configuration,
+    read_environment_too,
+    settings_for,
+)
 from sm_gatecheck.cli.refusal import did_you_mean
 
 DEFAULT_COMMAND = "check"
+CONFIGURATION = "gatecheck.configuration"
+"""Key in ``ctx.meta`` of the configuration file that was read, None when there is none."""
 LAUNCH_ARGUMENTS = "gatecheck.launch_arguments"
 """Key in ``ctx.meta`` of the arguments after ``--``: a list, or None when there was no ``--``."""
 
@@ -34,14 +43,35 @@ class CommandGroup(click.Group):
         if cmd_name not in self.list_commands(ctx):
             return None
         command = importlib.import_module(f"{commands.__name__}.{cmd_name}").command
-        return command if isinstance(command, click.Command) else None
+        return read_environment_too(cmd_name, command, DEFAULT_COMMAND) if isinstance(command, click.Command) else None
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and command is not None:
+            self.configure(ctx, name)
+        return name, command, rest
+
+    def configure(self, ctx: click.Context, name: str) -> None:
+        """Let the configuration file speak for the options of the command ``name``. UsageError where it says something wrong."""
+        configuration = self._configuration(ctx)
+        ctx.meta[CONFIGURATION] = configuration
+        if configuration is not None:
+            known = {known: command for known in self.list_commands(ctx) if (command := self.get_command(ctx, known)) is not None}
+            ctx.default_map = {**(ctx.default_map or {}), name: settings_for(configuration, name, known, DEFAULT_COMMAND)}
+
+    def _configuration(self, ctx: click.Context) -> Configuration | None:
+        if ctx.params.get("no_config"):
+            return None
+        named = ctx.params.get("config")
+        return find_configuration(Path.cwd()) if named is None else read_configuration(named)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[LAUNCH_ARGUMENTS] = None
         if "--" in args:
             split = args.index("--")
             args, ctx.meta[LAUNCH_ARGUMENTS] = args[:split], args[split + 1 :]
-        return super().parse_args(ctx, self._command_first(ctx, args))
+        configuration, args = _configuration_first(args)
+        return super().parse_args(ctx, [*configuration, *self._command_first(ctx, args)])
 
     def _command_first(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0] in self._own_options(ctx):
@@ -78,6 +108,24 @@ class CommandGroup(click.Group):
         return words
 
 
+def _configuration_first(args: list[str]) -> tuple[list[str], list[str]]:
+    """The words that say which configuration to read, wherever they stand, and the others."""
+    taken: list[str] = []
+    others: list[str] = []
+    words = iter(args)
+    for word in words:
+        if word == "--config":
+            value = next(words, None)
+            if value is None:
+                raise click.UsageError("option '--config' requires an argument")
+            taken += [word, value]
+        elif word == "--no-config" or word.startswith("--config="):
+            taken.append(word)
+        else:
+            others.append(word)
+    return taken, others
+
+
 def _refuse_misspelt(word: str, names: list[str], lonely: bool) -> None:
     """A bare word that is no path is taken for a misspelt command when it is near one, or when a TREE follows it."""
     if not re.fullmatch(r"[a-z-]+", word) or Path(word).exists():
@@ -100,7 +148,15 @@ def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> An
     "left out, it is the sglang installed beside gatecheck. Run 'gatecheck COMMAND --help' for the options of a command.",
 )
 @click.option("-V", "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and exit.")
-def program() -> None:
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    envvar="GATECHECK_CONFIG",
+    help="Read options from FILE, not from the nearest gatecheck.toml or pyproject.toml.",
+)
+@click.option("--no-config", is_flag=True, help="Read no configuration file.")
+def program(config: Path | None, no_config: bool) -> None:
     """What each SGLang server option will do on your GPU, with the proof, before you restart the server.
 
     \b

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import reduce, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
+from sm_gatecheck.cli.configuration import strongest
 from sm_gatecheck.cli.outputs import OutputWord
 from sm_gatecheck.cli.refusal import did_you_mean
 
@@ -73,10 +74,19 @@ def tree_argument(function: Decorated) -> Decorated:
 
 
 def gpu_options(function: Decorated) -> Decorated:
+    """``--sm`` and ``--gpu``; where one is given on the command line, a file or a variable adds nothing to it with the other."""
+
+    @wraps(function)
+    def with_the_strongest(*arguments: Any, **parameters: Any) -> Any:
+        kept = strongest(click.get_current_context(), ("sms", "gpus"))
+        return function(
+            *arguments, **{name: () if name in ("sms", "gpus") and name not in kept else value for name, value in parameters.items()}
+        )
+
     return _together(
         click.option("--sm", "sms", multiple=True, metavar="SM", help="Compute capability: 120, 12.0, sm_120; a list, repeated, or 'all'."),
         click.option("--gpu", "gpus", multiple=True, metavar="NAME", help="The same by product name or part of it: 'RTX PRO 6000'."),
-    )(function)
+    )(with_the_strongest)
 
 
 def context_options(function: Decorated) -> Decorated:

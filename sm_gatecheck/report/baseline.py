@@ -18,16 +18,35 @@ class BaselineError(ValueError):
 
 
 @dataclass(frozen=True)
+class Accepted:
+    """One entry: the claim as it was written down, and the reason that somebody gave for accepting it."""
+
+    fingerprint: str
+    option: str = ""
+    value: Any = None
+    sm: int | None = None
+    rule: str = ""
+    reason: str = ""
+
+    @property
+    def wording(self) -> str:
+        """``GC102 enable_x=True on SM120``"""
+        value = "" if self.value is None else f"={self.value}"
+        return f"{self.rule} {self.option}{value} on SM{self.sm}" if self.option and self.rule else self.fingerprint
+
+
+@dataclass(frozen=True)
 class Applied:
     """``new`` findings are not in the baseline, ``accepted`` are; ``stale`` entries of it match nothing any more."""
 
     new: tuple[Finding, ...]
     accepted: int
-    stale: int
+    stale: tuple[Accepted, ...]
 
 
-def render(findings: Iterable[Finding]) -> str:
-    """A baseline that accepts these findings."""
+def render(findings: Iterable[Finding], before: Iterable[Accepted] = ()) -> str:
+    """A baseline that accepts these findings, with the reasons that an earlier one gave for the same."""
+    reasons = {entry.fingerprint: entry.reason for entry in before}
     entries = {
         finding.fingerprint: {
             "option": finding.option,
@@ -35,6 +54,7 @@ def render(findings: Iterable[Finding]) -> str:
             "sm": finding.sm,
             "rule": finding.rule,
             "fingerprint": finding.fingerprint,
+            "reason": reasons.get(finding.fingerprint, ""),
         }
         for finding in findings
     }
@@ -44,8 +64,8 @@ def render(findings: Iterable[Finding]) -> str:
     return f'{{\n  "baseline_version": "{BASELINE_VERSION}",\n  "findings": {body}\n}}\n'
 
 
-def read(text: str) -> frozenset[str]:
-    """The fingerprints that a baseline accepts. BaselineError, one line, for anything else."""
+def read(text: str) -> tuple[Accepted, ...]:
+    """What a baseline accepts. BaselineError, one line, for anything else."""
     try:
         document: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -54,14 +74,23 @@ def read(text: str) -> frozenset[str]:
         raise BaselineError("it has no list of findings; --write-baseline writes one")
     if document.get("baseline_version") != BASELINE_VERSION:
         raise BaselineError(f"its version is {document.get('baseline_version')!r}, this gatecheck reads {BASELINE_VERSION!r}")
-    fingerprints = [entry.get("fingerprint") if isinstance(entry, dict) else None for entry in document["findings"]]
-    if not all(isinstance(fingerprint, str) for fingerprint in fingerprints):
-        raise BaselineError(f"entry {[isinstance(f, str) for f in fingerprints].index(False) + 1} of its findings has no fingerprint")
-    return frozenset(str(fingerprint) for fingerprint in fingerprints)
+    return tuple(_entry(entry, number) for number, entry in enumerate(document["findings"], start=1))
 
 
-def applied(findings: Iterable[Finding], accepted: frozenset[str]) -> Applied:
-    """Findings measured against a baseline."""
-    every = tuple(findings)
-    new = tuple(finding for finding in every if finding.fingerprint not in accepted)
-    return Applied(new, len(every) - len(new), len(accepted - {finding.fingerprint for finding in every}))
+def applied(findings: Iterable[Finding], accepted: Iterable[Accepted], sms: Iterable[int]) -> Applied:
+    """Findings measured against a baseline. What it says of SMs that nobody asked about is not stale."""
+    every, entries, asked = tuple(findings), tuple(accepted), set(sms)
+    known = {entry.fingerprint for entry in entries}
+    found = {finding.fingerprint for finding in every}
+    new = tuple(finding for finding in every if finding.fingerprint not in known)
+    stale = tuple(entry for entry in entries if entry.fingerprint not in found and (entry.sm is None or entry.sm in asked))
+    return Applied(new, len(every) - len(new), stale)
+
+
+def _entry(written: Any, number: int) -> Accepted:
+    fingerprint = written.get("fingerprint") if isinstance(written, dict) else None
+    if not isinstance(fingerprint, str):
+        raise BaselineError(f"entry {number} of its findings has no fingerprint")
+    texts = {key: str(written.get(key, "")) for key in ("option", "rule", "reason")}
+    sm = written.get("sm")
+    return Accepted(fingerprint, value=written.get("value"), sm=sm if isinstance(sm, int) else None, **texts)

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from sm_gatecheck import __version__
 from sm_gatecheck.checks.cards import Card
-from sm_gatecheck.report.clean import visible_lines
+from sm_gatecheck.report.clean import visible, visible_lines
 from sm_gatecheck.report.json import SCHEMA_VERSION
 from sm_gatecheck.report.sheet import Sheet
 
@@ -38,7 +38,7 @@ def markdown(cards: Sequence[Card]) -> str:
         example = "\n".join(visible_lines(card.example))
         parts.append(
             f"### {card.id}: {card.title}\n\nSeverity: {card.severity.value}."
-            f"\n\n**Why it matters.** {card.why}\n\n**What to do.** {card.what_to_do}\n\n```python\n{example}\n```\n"
+            f"\n\n**Why it matters.** {card.why}\n\n**What to do.** {card.what_to_do}\n\n```{visible(card.language)}\n{example}\n```\n"
         )
     return "\n".join(parts)
 

@@ -156,7 +156,7 @@ def _location(place: Place) -> dict[str, Any]:
 
 
 def _rule(card: Card) -> dict[str, Any]:
-    example = "\n".join(visible_lines(card.example))
+    example = "\n".join([f"```{visible(card.language)}", *visible_lines(card.example), "```"])
     return {
         "id": card.id,
         "name": "".join(word.capitalize() for word in re.findall(r"[A-Za-z0-9]+", card.title)),
@@ -164,7 +164,7 @@ def _rule(card: Card) -> dict[str, Any]:
         "fullDescription": {"text": card.why},
         "help": {
             "text": f"{card.why}\n\nWhat to do: {card.what_to_do}",
-            "markdown": f"**Why it matters.** {card.why}\n\n**What to do.** {card.what_to_do}\n\n```python\n{example}\n```",
+            "markdown": f"**Why it matters.** {card.why}\n\n**What to do.** {card.what_to_do}\n\n{example}",
         },
         "defaultConfiguration": {"level": card.severity.value},
         "properties": {"precision": "very-high", "problem.severity": _SEVERITIES[card.severity.value], "tags": ["sglang", "gpu"]},

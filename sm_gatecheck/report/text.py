@@ -81,7 +81,8 @@ def _quiet_line(group: Group, entry: Entry) -> str:
     """``srt/file.py:12: GC101 --flag value on SM120: what is claimed``, as linters write it and editors read it."""
     finding = entry.finding
     name = visible(group.field) if group.option is None else setting(group.option.option, entry.values)
-    return f"{visible(finding.file)}:{finding.line}: {finding.rule} {name} on {sm_list(entry.sms)}: {visible(entry.message)}"
+    about = [part for part in (finding.rule, name, f"on {sm_list(entry.sms)}") if part]
+    return f"{visible(finding.file)}:{finding.line}: {' '.join(about)}: {visible(entry.message)}"
 
 
 def _headline(title: str, sm: int, groups: Iterable[Group]) -> Text:
@@ -153,7 +154,8 @@ def _short_place(group: Group) -> str:
 
 
 def _block(sheet: Sheet, style: TextStyle, group: Group) -> None:
-    sheet.paragraph(Text(_setting(group), style="bold").append(f"  on {sm_list(group.sms)}", style="dim"), indent=2)
+    name = _setting(group) or (style.cards[group.rule].title if group.rule in style.cards else group.rule)
+    sheet.paragraph(Text(name, style="bold").append(f"  on {sm_list(group.sms)}", style="dim"), indent=2)
     for entry in group.entries:
         sheet.rows(_entry_rows(group, entry, style.whole), indent=4, label_width=LABEL_WIDTH)
     mend = group.mend(style.cards)
@@ -163,7 +165,7 @@ def _block(sheet: Sheet, style: TextStyle, group: Group) -> None:
 
 def _entry_rows(group: Group, entry: Entry, whole: bool) -> list[tuple[str, Text]]:
     rows: list[tuple[str, Text]] = []
-    if len(group.entries) > 1:
+    if len(group.entries) > 1 and group.field:
         on = f" on {sm_list(entry.sms)}" if entry.sms != group.sms else ""
         rows.append(("set to", Text(", ".join(value_text(value) for value in entry.values) + on, style="bold")))
     rows.append(("what", Text(visible(entry.message))))

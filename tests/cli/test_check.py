@@ -144,10 +144,28 @@ def test_a_baseline_silences_what_it_lists(run: Run, asked: Asked, tmp_path: Pat
     assert more.stderr == ""
 
 
-def test_stale_entries_of_a_baseline_are_counted(run: Run, asked: Asked, tmp_path: Path) -> None:
+def test_stale_entries_of_a_baseline_are_named(run: Run, asked: Asked, tmp_path: Path) -> None:
     baseline = tmp_path / "baseline.json"
     run("--sm", "120", "TREE", "--write-baseline", str(baseline))
-    assert "7 entries match nothing any more" in run("--sm", "90", "TREE", "--baseline", str(baseline)).stderr
+    baseline.write_text(baseline.read_text().replace('"reason": ""', '"reason": "known\\u001b[2J"'))
+    asked.report = replace(sample((120,)), findings=sample((120,)).findings[1:])
+    said = run("--sm", "120", "TREE", "--baseline", str(baseline)).stderr.splitlines()
+    assert said[0].endswith("6 findings are accepted by " + f"{baseline}; 1 entries match nothing any more")
+    assert said[1:] == [f"gatecheck: {baseline}: stale: GC101 attention_backend=paged_mha on SM120 (known\\x1b[2J)"]
+    asked.report = None
+    assert "stale:" not in run("--sm", "90", "TREE", "--baseline", str(baseline)).stderr
+
+
+def test_a_baseline_that_is_written_again_keeps_its_reasons(run: Run, asked: Asked, tmp_path: Path) -> None:
+    baseline = tmp_path / "baseline.json"
+    run("--sm", "120", "TREE", "--write-baseline", str(baseline))
+    explained = baseline.read_text().replace('"reason": ""', '"reason": "known"')
+    baseline.write_text(explained)
+    run("--sm", "120", "TREE", "--write-baseline", str(baseline))
+    assert baseline.read_text() == explained
+    baseline.write_text("{")
+    ended = run("--sm", "120", "TREE", "--write-baseline", str(baseline))
+    assert (ended.status, baseline.read_text()) == (2, "{")
 
 
 def test_a_report_goes_into_a_file_whole_or_not_at_all(run: Run, asked: Asked, tmp_path: Path) -> None:

@@ -14,16 +14,31 @@ def test_golden() -> None:
 
 
 def test_what_was_written_accepts_what_it_was_written_for() -> None:
-    result = applied(sample().findings, read(render(sample().findings)))
-    assert (result.new, result.stale) == ((), 0)
+    result = applied(sample().findings, read(render(sample().findings)), sample().sms)
+    assert (result.new, result.stale) == ((), ())
     assert result.accepted == len(sample().findings)
 
 
 def test_new_findings_and_stale_entries_are_told_apart() -> None:
-    result = applied(sample((90, 120)).findings, read(render(sample((120, 121)).findings)))
+    result = applied(sample((90, 120)).findings, read(render(sample((120, 121)).findings)), (90, 120, 121))
     assert {finding.sm for finding in result.new} == {90}
     assert result.accepted == len(sample((120,)).findings)
-    assert result.stale == len(sample((121,)).findings)
+    assert len(result.stale) == len(sample((121,)).findings)
+    assert "GC102 enable_fused_reduce=True on SM121" in [entry.wording for entry in result.stale]
+
+
+def test_what_it_says_of_other_sms_is_not_stale() -> None:
+    assert applied(sample((90,)).findings, read(render(sample((120, 121)).findings)), (90, 121)).stale == tuple(
+        entry for entry in read(render(sample((121,)).findings))
+    )
+
+
+def test_reasons_are_kept_for_what_is_still_there() -> None:
+    first = render(sample((100, 120)).findings)
+    explained = first.replace('"reason": ""', '"reason": "seen by the team"')
+    again = render(sample((120, 121)).findings, read(explained))
+    reasons = {entry.sm: entry.reason for entry in read(again)}
+    assert reasons == {120: "seen by the team", 121: ""}
 
 
 def test_the_order_of_findings_does_not_matter() -> None:
@@ -31,7 +46,7 @@ def test_the_order_of_findings_does_not_matter() -> None:
 
 
 def test_nothing_accepted() -> None:
-    assert read(render(())) == frozenset()
+    assert read(render(())) == ()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from sm_gatecheck.cli.baselines import apply_baseline, save_baseline
-from sm_gatecheck.cli.group import LAUNCH_ARGUMENTS
+from sm_gatecheck.cli.group import CONFIGURATION, LAUNCH_ARGUMENTS
+from sm_gatecheck.cli.ignores import ignore_findings
 from sm_gatecheck.cli.inventory import Context, take_inventory
 from sm_gatecheck.cli.outcome import FAIL_ON, exit_status
 from sm_gatecheck.cli.outputs import write_reports
@@ -42,12 +43,12 @@ def command(ctx: click.Context, /, **parameters: Any) -> int:
     rules = Rules.open(parameters["rules"])
     gpus = wanted_gpus(parameters["sms"], parameters["gpus"], rules.devices, quiet)
     report = take_inventory(parameters["tree"], gpus, rules, Context.of(parameters))
-    found = report.findings
-    fresh = apply_baseline(found, parameters["baseline"], quiet)
+    ignored = ignore_findings(report, ctx.meta.get(CONFIGURATION), rules, quiet)
+    fresh = (*apply_baseline(ignored.kept, parameters["baseline"], report.sms, quiet), *ignored.about)
     report = replace(report, findings=fresh)
     again, verbosity, fail_on = command_line("check", gpus.sms, parameters), verbosity_of(parameters), parameters["fail_on"]
     write_reports(parameters, lambda name, where: render_report(report, name, rules, where, verbosity, again, fail_on))
     if parameters["write_baseline"] is not None:
-        save_baseline(found, parameters["write_baseline"], quiet)
-        fresh = ()
+        save_baseline(ignored.kept, parameters["write_baseline"], quiet)
+        fresh = ignored.about
     return exit_status(fresh, report.diagnostics, fail_on, parameters["strict"])

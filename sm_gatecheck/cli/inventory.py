@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,7 @@ def take_inventory(target: str | None, gpus: Gpus, rules: Rules, context: Contex
     """The report on a tree. UsageError or TreeError, one line, when there can be none."""
     from sm_gatecheck.trees import open_tree
     from sm_gatecheck.verdicts.analysis import analyse
+    from sm_gatecheck.verdicts.merging import merged
     from sm_gatecheck.verdicts.request import Request
 
     model_config = read_model_config(context.model_config)
@@ -58,5 +59,9 @@ def take_inventory(target: str | None, gpus: Gpus, rules: Rules, context: Contex
         use_cache=context.use_cache,
         processes=context.processes,
     )
+    memories = {kind.sm: kind.memory_mib for kind in gpus.kinds} if context.gpu_memory is None else {}
+    requests = [request]
+    if len(set(memories.values())) > 1:  # GPUs of different memory: each SM under its own
+        requests = [replace(request, sms=(sm,), gpu_memory=memory) for sm, memory in memories.items()]
     with DelayedProgress(enabled=not context.quiet) as progress:
-        return analyse(tree, request, progress)
+        return merged([analyse(tree, each, progress) for each in requests])

@@ -9,10 +9,11 @@ from typing import Any
 from sm_gatecheck.cli.outcome import counts
 from sm_gatecheck.cli.output import Destination
 from sm_gatecheck.cli.parameters import DEFAULT_CUDA
-from sm_gatecheck.cli.session import Rules
+from sm_gatecheck.cli.session import Gpus, Rules
 from sm_gatecheck.model.report import Report
 
 REPORT_FORMATS = ("text", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown")
+FOR_PEOPLE = ("text", "markdown")
 _REPEATED = (("--set", "settings"),)
 _GIVEN = (("--model-config", "model_config"), ("--gpu-memory", "gpu_memory"), ("--rules", "rules"))
 
@@ -61,6 +62,15 @@ def render_report(
     from sm_gatecheck.report import text
 
     return text.render(report, rules.devices, text.TextStyle(destination.width, destination.wants_color, verbosity, cards))
+
+
+def render_apart(report: Report, gpus: Gpus, format_name: str, rules: Rules, destination: Destination, *how: Any) -> str:
+    """The same; for people, where this machine has GPUs of several kinds, a report for each, one after the other."""
+    if len(gpus.kinds) < 2 or format_name not in FOR_PEOPLE:
+        return render_report(report, format_name, rules, destination, *how)
+    from sm_gatecheck.verdicts.merging import only
+
+    return "\n".join(render_report(only(report, kind.sm), format_name, rules, destination, *how) for kind in gpus.kinds)
 
 
 def command_line(command: str, sms: Sequence[int], parameters: dict[str, Any]) -> str:

@@ -37,16 +37,32 @@ class Rules:
 
 
 @dataclass(frozen=True)
+class GpuKind:
+    """GPUs of this machine that share an SM: their names as a person counts them, and the least memory of one."""
+
+    sm: int
+    title: str
+    memory_mib: int | None
+
+
+@dataclass(frozen=True)
 class Gpus:
-    """The SMs to answer for, ascending, and the memory of one GPU in MiB where a single product was named or found."""
+    """The SMs to answer for, ascending, and the memory of one GPU in MiB where a single product was named or found.
+
+    ``kinds`` are the GPUs of this machine by SM, where nobody named any; each then has a report of its own.
+    """
 
     sms: tuple[int, ...]
     memory_mib: int | None
+    kinds: tuple[GpuKind, ...] = ()
 
 
 def wanted_gpus(sms: Sequence[str], names: Sequence[str], devices: Devices, quiet: bool = False) -> Gpus:
     """What ``--sm`` and ``--gpu`` name together; the GPUs of this machine when neither is given. UsageError."""
-    from sm_gatecheck.target.devices import find_gpu, local_gpus, parse_sms
+    from sm_gatecheck.target.devices import find_gpu, parse_sms
+
+    if not sms and not names:
+        return _gpus_of_this_machine(devices, quiet)
 
     chosen = set(parse_sms(sms, devices)) if sms else set()
     memories: set[int | None] = set() if not sms else {None}
@@ -54,12 +70,33 @@ def wanted_gpus(sms: Sequence[str], names: Sequence[str], devices: Devices, quie
         gpu = find_gpu(name, devices)
         chosen.add(gpu.sm)
         memories.add(gpu.memory_mib)
-    if not sms and not names:
-        for local in local_gpus():
-            chosen.update(parse_sms(str(local.sm), devices))
-            memories.add(local.memory_mib)
-            say(f"GPU of this machine: {local.name}, SM{local.sm}", quiet)
     return Gpus(tuple(sorted(chosen)), memories.pop() if len(memories) == 1 else None)
+
+
+def _gpus_of_this_machine(devices: Devices, quiet: bool) -> Gpus:
+    """Every kind of GPU that is in it. UsageError where there is none, or one whose SM is not known."""
+    from sm_gatecheck.target.devices import local_gpus
+
+    found = local_gpus(devices)
+    kinds = []
+    for sm in sorted({gpu.sm for gpu in found}):
+        alike = [gpu for gpu in found if gpu.sm == sm]
+        title = ", ".join(_counted([gpu.name for gpu in alike]))
+        if sm not in devices.sms:
+            known = " ".join(map(str, devices.sms))
+            raise UsageError(
+                f"this machine has {title}, and SM{sm} is not known here: name one of {known} with --sm, or add it with --rules"
+            )
+        memories = [gpu.memory_mib for gpu in alike]
+        known_memories = [memory for memory in memories if memory is not None]
+        kinds.append(GpuKind(sm, title, min(known_memories) if len(known_memories) == len(memories) else None))
+        say(f"{'GPU' if len(alike) == 1 else 'GPUs'} of this machine: {title}, SM{sm}", quiet)
+    return Gpus(tuple(kind.sm for kind in kinds), kinds[0].memory_mib if len(kinds) == 1 else None, tuple(kinds))
+
+
+def _counted(names: list[str]) -> list[str]:
+    """``2 x NVIDIA L4``, in the order of the driver."""
+    return [name if names.count(name) == 1 else f"{names.count(name)} x {name}" for name in dict.fromkeys(names)]
 
 
 def read_model_config(path: Path | None) -> dict[str, Any] | None:

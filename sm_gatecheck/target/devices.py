@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import subprocess
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,7 +15,6 @@ from sm_gatecheck.model.target import Devices, Product, Target
 
 _SPELLING = re.compile(r"(?:sm|compute|cc)?[ _-]?(?:(?P<sm>\d{2,4})|(?P<major>\d{1,3})\.(?P<minor>\d))[af]?", re.IGNORECASE)
 _VENDOR = ("nvidia", "geforce", "tesla")
-_SMI_QUERY = ("nvidia-smi", "--query-gpu=name,compute_cap,memory.total", "--format=csv,noheader,nounits")
 _SMI_SECONDS = 30
 
 
@@ -156,12 +156,13 @@ class LocalGpu(NamedTuple):
         return self.capability[0] * 10 + self.capability[1]
 
 
-def local_gpus() -> list[LocalGpu]:
+def local_gpus(devices: Devices | None = None) -> list[LocalGpu]:
     """The GPUs of this machine in the driver's order, through NVML where its binding is installed, else nvidia-smi.
 
-    UsageError where there are none, or no driver to ask.
+    ``devices`` tell the capability of a product where the driver is too old to. UsageError where there are no GPUs, or no driver
+    to ask.
     """
-    found = list(_nvml_gpus()) or list(_smi_gpus())
+    found = list(_nvml_gpus()) or list(_smi_gpus()) or ([] if devices is None else list(_named_gpus(devices)))
     if not found:
         raise UsageError("no NVIDIA GPU was found on this machine: name one with --sm 120 or --gpu 'RTX PRO 6000'")
     return found
@@ -169,7 +170,9 @@ def local_gpus() -> list[LocalGpu]:
 
 def _nvml_gpus() -> Iterator[LocalGpu]:
     try:
-        import pynvml  # type: ignore[import-not-found, import-untyped, unused-ignore]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an old package of that name says that it is old
+            import pynvml  # type: ignore[import-not-found, import-untyped, unused-ignore]
     except ImportError:
         return
     nvml: Any = pynvml
@@ -179,30 +182,58 @@ def _nvml_gpus() -> Iterator[LocalGpu]:
         return
     try:
         for index in range(nvml.nvmlDeviceGetCount()):
-            handle = nvml.nvmlDeviceGetHandleByIndex(index)
-            name = nvml.nvmlDeviceGetName(handle)
-            major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
-            try:
-                memory = int(nvml.nvmlDeviceGetMemoryInfo(handle).total) >> 20 or None
-            except nvml.NVMLError:
-                memory = None
-            yield LocalGpu(name.decode() if isinstance(name, bytes) else str(name), (int(major), int(minor)), memory)
+            gpu = _nvml_gpu(nvml, index)
+            if gpu is not None:
+                yield gpu
     except nvml.NVMLError:
         return
     finally:
         nvml.nvmlShutdown()
 
 
-def _smi_gpus() -> Iterator[LocalGpu]:
+def _nvml_gpu(nvml: Any, index: int) -> LocalGpu | None:
+    """None for a GPU that does not answer: one that fell off the bus says nothing about the others."""
     try:
-        done = subprocess.run(_SMI_QUERY, capture_output=True, text=True, timeout=_SMI_SECONDS, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return
-    if done.returncode != 0:
-        return
-    for line in done.stdout.splitlines():
+        handle = nvml.nvmlDeviceGetHandleByIndex(index)
+        name = nvml.nvmlDeviceGetName(handle)
+        major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
+    except nvml.NVMLError:
+        return None
+    try:
+        memory = int(nvml.nvmlDeviceGetMemoryInfo(handle).total) >> 20 or None
+    except nvml.NVMLError:
+        memory = None
+    return LocalGpu(name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name), (int(major), int(minor)), memory)
+
+
+def _smi_gpus() -> Iterator[LocalGpu]:
+    for line in _smi_lines("name,compute_cap,memory.total"):
         fields = [field.strip() for field in line.rsplit(",", 2)]
-        capability = re.fullmatch(r"(\d+)\.(\d+)", fields[1]) if len(fields) == 3 else None
+        capability = re.fullmatch(r"(\d{1,3})\.(\d{1,2})", fields[1]) if len(fields) == 3 else None
         if capability is not None:
-            memory = re.match(r"\d+", fields[2])
-            yield LocalGpu(fields[0], (int(capability[1]), int(capability[2])), int(memory[0]) if memory else None)
+            yield LocalGpu(fields[0], (int(capability[1]), int(capability[2])), _mib(fields[2]))
+
+
+def _named_gpus(devices: Devices) -> Iterator[LocalGpu]:
+    """For a driver that does not state the capability: by the product's name, where that is known."""
+    for line in _smi_lines("name,memory.total"):
+        name, _, memory = line.rpartition(",")
+        try:
+            sm = sm_of_gpu(name.strip(), devices)
+        except UsageError:
+            continue
+        yield LocalGpu(name.strip(), divmod(sm, 10), _mib(memory))
+
+
+def _smi_lines(query: str) -> list[str]:
+    command = ("nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader,nounits")
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_SMI_SECONDS, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return done.stdout.splitlines() if done.returncode == 0 else []
+
+
+def _mib(text: str) -> int | None:
+    digits = re.match(r"\s*(\d{1,12})", text)
+    return int(digits[1]) if digits else None

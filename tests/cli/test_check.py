@@ -207,7 +207,7 @@ def test_quiet_and_verbose(run: Run, asked: Asked) -> None:
 def test_the_gpus_of_this_machine_are_the_default(run: Run, asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     from sm_gatecheck.target import devices
 
-    monkeypatch.setattr(devices, "local_gpus", lambda: [devices.LocalGpu("NVIDIA GB10", (12, 1), None)])
+    monkeypatch.setattr(devices, "local_gpus", lambda known: [devices.LocalGpu("NVIDIA GB10", (12, 1), None)])
     ended = run("TREE")
     assert asked.gpus is not None
     assert asked.gpus.sms == (121,)

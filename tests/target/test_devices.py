@@ -268,6 +268,30 @@ class TestLocalGpus:
         monkeypatch.setitem(sys.modules, "pynvml", FakeNvml(initialises=False))
         assert [gpu.sm for gpu in local_gpus()] == [89]
 
+    def test_a_gpu_that_does_not_answer_hides_no_other(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        nvml = FakeNvml()
+        monkeypatch.setitem(sys.modules, "pynvml", nvml)
+
+        def lost(handle: int) -> tuple[int, int]:
+            if handle == 0:
+                raise nvml.NVMLError("GPU is lost")
+            return (12, 1)
+
+        monkeypatch.setattr(nvml, "nvmlDeviceGetCudaComputeCapability", lost)
+        assert [gpu.sm for gpu in local_gpus()] == [121]
+        assert nvml.shut_down
+
+    def test_an_old_driver_is_asked_for_names(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def old(command: list[str], **_: Any) -> Any:
+            knows = "compute_cap" not in command[1]
+            return subprocess.CompletedProcess(command, 0 if knows else 2, "Tesla T4, 15109\nSome Card, 8\n" if knows else "no field\n", "")
+
+        monkeypatch.setitem(sys.modules, "pynvml", None)
+        monkeypatch.setattr(subprocess, "run", old)
+        assert local_gpus(DEVICES) == [LocalGpu("Tesla T4", (7, 5), 15109)]
+        with pytest.raises(UsageError, match="no NVIDIA GPU was found"):
+            local_gpus()
+
     @pytest.mark.parametrize(
         ("output", "status"), [("", 0), ("No devices were found\n", 6), ("NVIDIA L4, N/A, N/A\n", 0), ("Field is not valid\n", 2)]
     )

@@ -15,7 +15,7 @@ from sm_gatecheck.cli.inventory import Context, take_inventory
 from sm_gatecheck.cli.outcome import FAIL_ON, exit_status
 from sm_gatecheck.cli.outputs import write_reports
 from sm_gatecheck.cli.parameters import Word, context_options, gpu_options, reports_options, run_options, tree_argument
-from sm_gatecheck.cli.rendering import REPORT_FORMATS, command_line, render_report, verbosity_of
+from sm_gatecheck.cli.rendering import REPORT_FORMATS, command_line, render_apart, verbosity_of
 from sm_gatecheck.cli.session import Rules, wanted_gpus
 from sm_gatecheck.model.errors import UsageError
 
@@ -47,7 +47,7 @@ def command(ctx: click.Context, /, **parameters: Any) -> int:
     fresh = (*apply_baseline(ignored.kept, parameters["baseline"], report.sms, quiet), *ignored.about)
     report = replace(report, findings=fresh)
     again, verbosity, fail_on = command_line("check", gpus.sms, parameters), verbosity_of(parameters), parameters["fail_on"]
-    write_reports(parameters, lambda name, where: render_report(report, name, rules, where, verbosity, again, fail_on))
+    write_reports(parameters, lambda name, where: render_apart(report, gpus, name, rules, where, verbosity, again, fail_on))
     if parameters["write_baseline"] is not None:
         save_baseline(ignored.kept, parameters["write_baseline"], quiet)
         fresh = ignored.about

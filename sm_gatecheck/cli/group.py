@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from sm_gatecheck import __version__
 from sm_gatecheck.cli import commands
@@ -24,6 +26,7 @@ from sm_gatecheck.cli.refusal import did_you_mean
 DEFAULT_COMMAND = "check"
 CONFIGURATION = "gatecheck.configuration"
 """Key in ``ctx.meta`` of the configuration file that was read, None when there is none."""
+ALL_LAUNCHES = "--launches"
 LAUNCH_ARGUMENTS = "gatecheck.launch_arguments"
 """Key in ``ctx.meta`` of the arguments after ``--``: a list, or None when there was no ``--``."""
 
@@ -70,11 +73,23 @@ class CommandGroup(click.Group):
         if "--" in args:
             split = args.index("--")
             args, ctx.meta[LAUNCH_ARGUMENTS] = args[:split], args[split + 1 :]
-        configuration, args = _configuration_first(args)
+        configuration, args = _configuration_first(launches_apart(args))
         return super().parse_args(ctx, [*configuration, *self._command_first(ctx, args)])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands, and what the default command takes: its options, and a TREE."""
+        found = super().shell_complete(ctx, incomplete)
+        default = self.get_command(ctx, DEFAULT_COMMAND)
+        if default is None:
+            return found
+        if incomplete.startswith("-"):
+            return found + default.shell_complete(click.Context(default, parent=ctx), incomplete)
+        return [*found, CompletionItem(incomplete, type="file")]
 
     def _command_first(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0] in self._own_options(ctx):
+            return args
+        if not args and ctx.resilient_parsing:  # a shell asks what may come first
             return args
         words = self._words(ctx, args)
         names = self.list_commands(ctx)
@@ -106,6 +121,15 @@ class CommandGroup(click.Group):
                 words.append(index)
             index += 1
         return words
+
+
+def launches_apart(args: list[str]) -> list[str]:
+    """``--launches A B`` as ``--launch A --launch B``, for programs that append the names of files (pre-commit does)."""
+    if ALL_LAUNCHES not in args:
+        return args
+    split = args.index(ALL_LAUNCHES)
+    files = list(takewhile(lambda word: not word.startswith("-"), args[split + 1 :]))
+    return [*args[:split], *(f"--launch={file}" for file in files), *args[split + 1 + len(files) :]]
 
 
 def _configuration_first(args: list[str]) -> tuple[list[str], list[str]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from sm_gatecheck.cli.configuration import strongest
 from sm_gatecheck.cli.outputs import OutputWord
@@ -42,6 +43,9 @@ class Word(TextType):
             return word
         return self.fail(f"{value!r} is none of {', '.join(self.words)}{did_you_mean(word, self.words)}", param, ctx)
 
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(word) for word in self.words if word.startswith(incomplete.lower())]
+
 
 class CudaVersion(TextType):
     """``12.9`` or ``13``, kept as written."""
@@ -70,7 +74,25 @@ class Memory(NumberType):
 
 
 def tree_argument(function: Decorated) -> Decorated:
-    return click.argument("tree", required=False, metavar="[TREE]")(function)
+    return click.argument("tree", required=False, metavar="[TREE]", shell_complete=_files)(function)
+
+
+def _files(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(incomplete, type="file")]
+
+
+def _sms(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from sm_gatecheck.cli.session import Rules
+
+    devices = Rules.open(None).devices
+    return [CompletionItem(word) for word in (*map(str, devices.sms), "all") if word.startswith(incomplete)]
+
+
+def _gpu_names(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from sm_gatecheck.cli.session import Rules
+
+    names = [name for target in Rules.open(None).devices for name in target.products]
+    return [CompletionItem(name) for name in names if name.lower().startswith(incomplete.lower())]
 
 
 def gpu_options(function: Decorated) -> Decorated:
@@ -84,8 +106,22 @@ def gpu_options(function: Decorated) -> Decorated:
         )
 
     return _together(
-        click.option("--sm", "sms", multiple=True, metavar="SM", help="Compute capability: 120, 12.0, sm_120; a list, repeated, or 'all'."),
-        click.option("--gpu", "gpus", multiple=True, metavar="NAME", help="The same by product name or part of it: 'RTX PRO 6000'."),
+        click.option(
+            "--sm",
+            "sms",
+            multiple=True,
+            metavar="SM",
+            shell_complete=_sms,
+            help="Compute capability: 120, 12.0, sm_120; a list, repeated, or 'all'.",
+        ),
+        click.option(
+            "--gpu",
+            "gpus",
+            multiple=True,
+            metavar="NAME",
+            shell_complete=_gpu_names,
+            help="The same by product name or part of it: 'RTX PRO 6000'.",
+        ),
     )(with_the_strongest)
 
 

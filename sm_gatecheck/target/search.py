@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Set
+from functools import cached_property
 
-from sm_gatecheck.evaluate.values import Value, fields_of
+from sm_gatecheck.evaluate.values import Value, fields_in, fields_of
 from sm_gatecheck.program.mentions import Mentions
 from sm_gatecheck.program.modules import Program
 from sm_gatecheck.target.scan import Key, Scan, Summary
@@ -22,6 +23,7 @@ CALLED_NAMESAKES = 4
 CALLER_LIMIT = 40
 SILENT_CALLER_LIMIT = 10
 WRAPPER_LINES = 40
+FEW_MENTIONS = 2
 
 
 class Search:
@@ -113,6 +115,25 @@ class Search:
         for summary in again:
             self._run[summary.key] = summary
         return again
+
+    def may_be_spared(self, summary: Summary) -> bool:
+        """Whether the function may be called on some targets only, or not at all: its callers are worth asking."""
+        return (
+            self._depth.get(summary.key, 0) > 0
+            or summary.name in self._chosen
+            or (summary.name == "__init__" and summary.owner is not None and summary.owner.node.name in self._chosen)
+            or self._mentions.count(summary.name) <= FEW_MENTIONS
+        )
+
+    @cached_property
+    def _chosen(self) -> frozenset[str]:
+        """Names that some function calls only where an option says so."""
+        return frozenset(
+            name
+            for summary in self._run.values()
+            for name, conditions in summary.calls.items()
+            if any(fields_in(condition) for condition in conditions)
+        )
 
     def _may_pass_on(self, key: Key, lines: int) -> bool:
         """Whether what a function is given can matter to what the target decides: it does, or it is a setter or a wrapper."""

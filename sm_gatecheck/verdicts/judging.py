@@ -48,6 +48,13 @@ class Trial:
     unknown: tuple[str, ...] = ()
     refusing: list[tuple[Effect, Condition]] | None = None
     refused: Condition | None = None
+    doubtful: set[int] = field(default_factory=set)
+    """Sites, by identity, on which the option may only take part in what was too large to be kept."""
+
+    @cached_property
+    def reads(self) -> list[tuple[Site, int]]:
+        """The behaviours on which the option is known to bear."""
+        return [(site, active) for site, active in self.behaviours if id(site) not in self.doubtful]
 
     @cached_property
     def behaviours(self) -> list[tuple[Site, int]]:
@@ -103,8 +110,10 @@ class Judge:
             # A behaviour is held against the declared default: what resolution makes of it differs by SM, and would make
             # every site look gated. What happens only with the value is held against what really runs without it.
             default = declared if site.kind is EffectKind.BEHAVIOUR else resolved
-            active = active_on(site, option.field, value, default)
+            active, known = active_on(site, option.field, value, default)
             trial.sites.append((site, active))
+            if not known:
+                trial.doubtful.add(id(site))
             return site.kind is EffectKind.BEHAVIOUR and active == self._everything
 
         works = [tried(site) for site in self.sites.decided(option.field)]
@@ -239,7 +248,7 @@ class Judge:
         active = tuple(sm for sm in self.space.sms if verdicts[sm] in live)
         for sm in sms:
             bits = self.session.devices.bit(sm)
-            effects = tuple(self.effects(trial, bits))
+            effects = tuple(self.effects(trial, bits, verdicts[sm] is not Verdict.UNGATED))
             yield Judgement(
                 sm=sm,
                 value=shown(trial.value),
@@ -262,7 +271,7 @@ class Judge:
             return self._without_behaviour(trial, bits)
         if not live:
             return self._dead(trial, bits)
-        if any(not active & bits for _, active in behaviours):
+        if any(not active & bits for _, active in trial.reads):
             return Verdict.PARTIAL
         return Verdict.ACTIVE if self._gated(trial) else Verdict.UNGATED
 
@@ -314,7 +323,7 @@ class Judge:
         """Whether some SM condition bears on the option at this value."""
         if trial.option.field in self.sites.gated_in_resolution:
             return True
-        if any(active not in (0, self._everything) for _, active in trial.sites):
+        if any(active not in (0, self._everything) for site, active in trial.sites if id(site) not in trial.doubtful):
             return True
         if any(self._replaced_for_its_sake(trial, bits) for bits in trial.replaced_when):
             return True
@@ -366,25 +375,34 @@ class Judge:
     def _site_effect(self, site: Site) -> Effect:
         return Effect(site.kind, site.phase, site.what, site.module.path, site.line, option=site.option)
 
-    def effects(self, trial: Trial, bits: int) -> Iterable[Effect]:
-        """Everything that setting the value does on one SM, resolution first, then by phase and place."""
+    def effects(self, trial: Trial, bits: int, with_sites: bool = True) -> Iterable[Effect]:
+        """What setting the value does on one SM, resolution first, then by phase and place; of behaviours the first few."""
         found: list[Effect] = list(trial.sets.get(bits, ())) + list(trial.replaced.get(bits, ()))
         for happening in (*trial.raised, *trial.warned, *trial.environment):
             here = happening.condition.on(bits)
             if not here.is_false:
                 found.append(_with_when(happening.effect, here))
-        for site, active in trial.sites:
-            if active & bits:
+        behaviours: dict[Effect, None] = {}
+        for effect, site in self._site_effects(trial, bits) if with_sites else ():
+            if len(behaviours) < BEHAVIOUR_LIMIT or effect.kind is not EffectKind.BEHAVIOUR:
                 here = self._remaining(site, trial, bits)
                 if not here.is_false:
-                    found.append(_with_when(self._site_effect(site), here))
-        order = {Phase.RESOLUTION: 0, Phase.STARTUP: 1, Phase.RUNTIME: 2}
-        ordered = sorted(
-            dict.fromkeys(found), key=lambda e: (order[e.phase], e.kind is EffectKind.BEHAVIOUR, e.file, e.line, e.what, str(e.when))
-        )
-        kept = {effect for effect in ordered if effect.kind is not EffectKind.BEHAVIOUR}
-        kept.update([effect for effect in ordered if effect not in kept][:BEHAVIOUR_LIMIT])
-        return [effect for effect in ordered if effect in kept]
+                    worded = _with_when(effect, here)
+                    found.append(worded)
+                    if effect.kind is EffectKind.BEHAVIOUR:
+                        behaviours[worded] = None
+        return sorted(dict.fromkeys(found), key=lambda effect: (*_order(effect), str(effect.when)))
+
+    def _site_effects(self, trial: Trial, bits: int) -> list[tuple[Effect, Site]]:
+        found = [(self._site_effect(site), site) for site, active in trial.sites if active & bits]
+        return sorted(found, key=lambda pair: _order(pair[0]))
+
+
+_PHASES = {Phase.RESOLUTION: 0, Phase.STARTUP: 1, Phase.RUNTIME: 2}
+
+
+def _order(effect: Effect) -> tuple[int, bool, str, int, str]:
+    return _PHASES[effect.phase], effect.kind is EffectKind.BEHAVIOUR, effect.file, effect.line, effect.what
 
 
 def _target_decides(site: Site) -> bool:

@@ -139,7 +139,7 @@ class SiteIndex:
         if found is None:
             resolution = _belongs_to_resolution(self._session, summary)
             found = [] if resolution else list(_sites_of(self._session, summary))
-            called = self._reach(summary) if found else None
+            called = self._reach(summary) if found and self._session.search.may_be_spared(summary) else None
             if called is not None and not called.is_true:
                 found = [_under(site, called) for site in found]
             self._of_summary[summary.key] = found
@@ -312,14 +312,18 @@ def _equal(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-def active_on(site: Site, name: str, value: Any, default: Default) -> int:
-    """The SMs on which the site does something else with ``value`` than with what the option is by default."""
+def active_on(site: Site, name: str, value: Any, default: Default) -> tuple[int, bool]:
+    """The SMs on which the site does something else with ``value`` than with what the option is by default; and whether the
+    option is known to bear on it. Where it may only take part in a condition too large to be kept, the site may run, but says
+    nothing about what is missing elsewhere.
+    """
     space = site.condition.space
     with_value, with_default = site.condition.restrict(name, value), default.in_condition(site.condition, name)
     if site.kind is not EffectKind.BEHAVIOUR:
         # An effect of the value is what happens with it and would not happen without: to be spared one is none.
-        return (with_value & ~with_default).exists
+        return (with_value & ~with_default).exists, True
     active = _differing(space, with_value, with_default)
+    known = bool(active)
     if name in site.condition.taints():
         active |= with_value.exists
     live = with_value.exists & ~active
@@ -327,7 +331,8 @@ def active_on(site: Site, name: str, value: Any, default: Default) -> int:
         for item in site.values:
             if name in fields_of(item):
                 active |= live & _differing_values(space, item, name, value, default)
-    return active
+                known = True
+    return active, known or not active
 
 
 def _differing(space: Space, a: Condition, b: Condition) -> int:

@@ -72,7 +72,7 @@ def _overridden(trial: Trial, name: str, sm: int, effects: tuple[Effect, ...]) -
 
 def _missing(trial: Trial, sm: int) -> str:
     index = trial.behaviours[0][0].condition.space.sms.index(sm)
-    dead = [site for site, active in trial.behaviours if not active >> index & 1]
+    dead = [site for site, active in trial.reads if not active >> index & 1]
     places = ", ".join(f"{site.what} ({site.module.path}:{site.line})" for site in dead[:2])
     more = f" and {len(dead) - 2} more" if len(dead) > 2 else ""
     return f"not {places}{more}"

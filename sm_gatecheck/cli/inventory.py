@@ -12,6 +12,8 @@ from sm_gatecheck.cli.session import Gpus, Rules, assumed_settings, read_model_c
 
 if TYPE_CHECKING:
     from sm_gatecheck.model.report import Report
+    from sm_gatecheck.trees.tree import Tree
+    from sm_gatecheck.verdicts.request import Request
 
 
 @dataclass(frozen=True)
@@ -45,23 +47,28 @@ def take_inventory(target: str | None, gpus: Gpus, rules: Rules, context: Contex
     from sm_gatecheck.trees import open_tree
     from sm_gatecheck.verdicts.analysis import analyse
     from sm_gatecheck.verdicts.merging import merged
-    from sm_gatecheck.verdicts.request import Request
 
-    model_config = read_model_config(context.model_config)
     tree = open_tree(target, rules=rules.book)
-    request = Request(
-        sms=gpus.sms,
-        cuda=context.cuda,
-        settings=assumed_settings(context.settings, tree, rules.book),
-        model_config=model_config,
-        gpu_memory=gpus.memory_mib if context.gpu_memory is None else context.gpu_memory,
-        rules_dir=rules.directory,
-        use_cache=context.use_cache,
-        processes=context.processes,
-    )
+    request = request_for(tree, gpus, rules, context)
     memories = {kind.sm: kind.memory_mib for kind in gpus.kinds} if context.gpu_memory is None else {}
     requests = [request]
     if len(set(memories.values())) > 1:  # GPUs of different memory: each SM under its own
         requests = [replace(request, sms=(sm,), gpu_memory=memory) for sm, memory in memories.items()]
     with DelayedProgress(enabled=not context.quiet) as progress:
         return merged([analyse(tree, each, progress) for each in requests])
+
+
+def request_for(tree: Tree, gpus: Gpus, rules: Rules, context: Context) -> Request:
+    """What is asked of an analysis of ``tree``. UsageError for an assumption that the tree does not know."""
+    from sm_gatecheck.verdicts.request import Request
+
+    return Request(
+        sms=gpus.sms,
+        cuda=context.cuda,
+        settings=assumed_settings(context.settings, tree, rules.book),
+        model_config=read_model_config(context.model_config),
+        gpu_memory=gpus.memory_mib if context.gpu_memory is None else context.gpu_memory,
+        rules_dir=rules.directory,
+        use_cache=context.use_cache,
+        processes=context.processes,
+    )

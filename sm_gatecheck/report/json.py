@@ -11,7 +11,7 @@ from typing import Any
 
 from sm_gatecheck import __version__
 from sm_gatecheck.model.option import Option
-from sm_gatecheck.model.report import Coverage, Diagnostic, Finding, PredicateRow, Report, Source
+from sm_gatecheck.model.report import Assumptions, Coverage, Diagnostic, Finding, PredicateRow, Report, Source
 from sm_gatecheck.model.span import Span
 from sm_gatecheck.model.verdict import DefaultAlternative, Effect, EffectKind, Evidence, Judgement, OptionReport, Verdict
 from sm_gatecheck.report import indented
@@ -260,3 +260,45 @@ def _coverage(coverage: Coverage) -> dict[str, int]:
         "gates_resolved": coverage.gates_resolved,
         "gates_unresolved": coverage.gates_unresolved,
     }
+
+
+# -- parts of other documents -------------------------------------------------------------------------------------------
+
+
+def head(source: Source) -> dict[str, Any]:
+    """What every document about a tree begins with."""
+    return _head(source)
+
+
+def assumptions(assumed: Assumptions) -> dict[str, Any]:
+    """What the claims rest on."""
+    settings = {field: plain(value) for field, value in sorted(assumed.settings.items())}
+    return {"platform": assumed.platform, "cuda_version": assumed.cuda_version, "settings": settings}
+
+
+def option_facts(option: Option) -> dict[str, Any]:
+    """What the tree declares of an option."""
+    return {
+        "field": option.field,
+        "flags": list(option.flags),
+        "type": option.type,
+        "default": plain(option.default),
+        "choices": _choices(option),
+        "file": option.file,
+        "line": option.line,
+    }
+
+
+def judgement(judged: Judgement) -> dict[str, Any]:
+    """One verdict with its effects and its proof."""
+    return _judgement(judged, _Parts())
+
+
+def defaults(by_sm: Iterable[tuple[int, tuple[DefaultAlternative, ...]]]) -> list[dict[str, Any]]:
+    """The values that an option takes when nobody sets it, by SM."""
+    return [{"sm": sm, "values": [_alternative(value) for value in values]} for sm, values in by_sm]
+
+
+def diagnostics(entries: Iterable[Diagnostic]) -> list[dict[str, Any]]:
+    """What was left out."""
+    return _diagnostics(entries)

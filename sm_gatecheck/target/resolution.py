@@ -15,7 +15,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from sm_gatecheck.evaluate.calls import run_function
-from sm_gatecheck.evaluate.frames import Event, EventKind, Frame, guarded_write
+from sm_gatecheck.evaluate.frames import Event, EventKind, Frame, Guard, guarded_write
 from sm_gatecheck.evaluate.interpreter import BudgetExceeded, Interpreter
 from sm_gatecheck.evaluate.values import ClassValue, FunctionValue, Instance, Known, Opaque, Value, from_python
 from sm_gatecheck.evaluate.values import Mapping as MappingValue
@@ -58,13 +58,14 @@ def load_resolution_rules(rules: Rulebook) -> ResolutionRules:
 
 @dataclass(frozen=True)
 class Write:
-    """Resolution storing ``value`` in ``field`` under ``condition``."""
+    """Resolution storing ``value`` in ``field`` under ``condition``, after passing ``guards``."""
 
     field: str
     value: Value
     condition: Condition
     module: Module
     node: ast.AST
+    guards: tuple[Guard, ...] = ()
 
 
 @dataclass
@@ -204,7 +205,7 @@ class ResolvingWorld(SglangWorld):
     def declare(self, interpreter: Interpreter, frame: Frame, name: str, value: Value, node: ast.AST) -> None:
         """Write a field as the running code does, and remember who did."""
         if name in self.options:
-            self.outcome.writes.append(Write(name, value, frame.pc, frame.module, node))
+            self.outcome.writes.append(Write(name, value, frame.pc, frame.module, node, tuple(frame.guards)))
         self.memory.note_store(name, value, frame.pc)
         self._apply(name, value, frame.pc)
 

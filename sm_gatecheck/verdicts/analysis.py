@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from sm_gatecheck.target.session import Session
 from sm_gatecheck.trees.tree import Tree
 from sm_gatecheck.verdicts.domains import judged_values
 from sm_gatecheck.verdicts.findings import findings_of
-from sm_gatecheck.verdicts.judging import Judge
+from sm_gatecheck.verdicts.judging import Judge, Trial
 from sm_gatecheck.verdicts.memory import Memory
 from sm_gatecheck.verdicts.request import Request
 from sm_gatecheck.verdicts.resolved import values_on
@@ -76,6 +76,11 @@ def _analyse(tree: Tree, request: Request, rules: Rulebook, progress: Progress, 
 
 def _judge_option(judge: Judge, sites: SiteIndex, option: Option, sms: tuple[int, ...]) -> OptionReport:
     trials = [judge.trial(option, value) for value in judged_values(option, sites.conditions(option.field))]
+    return judge_option(judge, trials, option, sms)
+
+
+def judge_option(judge: Judge, trials: Sequence[Trial], option: Option, sms: tuple[int, ...]) -> OptionReport:
+    """What is reported of one option whose values were tried."""
     return OptionReport(option, tuple(judge.judge(trials, sms)), tuple(_defaults(judge, option, sms)))
 
 

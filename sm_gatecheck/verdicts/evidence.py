@@ -36,6 +36,11 @@ def proof(session: Session, trial: Trial, bits: int, verdict: Verdict) -> tuple[
     return tuple(dict.fromkeys(found))
 
 
+def gates_of(session: Session, site: Site) -> tuple[Evidence, ...]:
+    """The tests of the target on the way to a site, and those in what it returns."""
+    return tuple(dict.fromkeys((*_gates(session, site.guards), *_returned_gates(session, site))))
+
+
 def _ordered(trial: Trial, bits: int, verdict: Verdict) -> list[tuple[Site, int]]:
     """Sites that decide the verdict first: the refusing ones, the dead ones, then the live ones."""
     gated = [(site, active) for site, active in trial.sites if active]

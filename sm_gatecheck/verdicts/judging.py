@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from sm_gatecheck.evaluate.values import Payload, Truth, Value, alternatives, from_python, is_constant, to_python
@@ -100,8 +101,11 @@ class Judge:
         self.baseline = self.situation.baseline
         self._everything = self.space.all_bits
 
-    def trial(self, option: Option, value: Any) -> Trial:
-        """Everything that is known about setting ``option`` to ``value``."""
+    def trial(self, option: Option, value: Any, further: int = 0) -> Trial:
+        """Everything that is known about setting ``option`` to ``value``.
+
+        Of the places that the target does not decide about, as many as it takes to find one that works, and ``further`` more.
+        """
         trial = Trial(option, value)
         declared = Default(((self.space.true, None if option.is_environment else option.default),)).other_than(value)
         resolved = self.default_of(option, declared).other_than(value)
@@ -119,6 +123,10 @@ class Judge:
         works = [tried(site) for site in self.sites.decided(option.field)]
         if not any(works):
             any(map(tried, self.sites.further(option.field)))  # one that works whatever the target is says as much as all
+        if further:
+            known = {id(site) for site, _ in trial.sites}
+            for site in islice((s for s in self.sites.further(option.field) if id(s) not in known), further):
+                tried(site)
         if value is not ANY:
             self._resolve(trial)
         return trial

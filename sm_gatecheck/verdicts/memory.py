@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from types import ModuleType
+from typing import Any, Generic, TypeVar
 
 from sm_gatecheck.cache.encoding import CannotEncode, Codec
 from sm_gatecheck.cache.entries import Entries
@@ -20,18 +22,28 @@ from sm_gatecheck.verdicts.request import Request
 FOLDER = "reports"
 
 
-class Memory:
-    """What is remembered of one tree under one request. Where the tree came from and how many processes work do not count."""
+Kept = TypeVar("Kept")
 
-    def __init__(self, tree: Tree, request: Request, rules: Rulebook) -> None:
+
+class Keeper(Generic[Kept]):
+    """What is remembered of one tree under one request. Where the tree came from and how many processes work do not count.
+
+    ``kind`` is what is kept, of classes that ``modules`` define; ``about`` tells apart what is asked beside the request.
+    """
+
+    def __init__(
+        self, tree: Tree, request: Request, rules: Rulebook, kind: type[Kept], modules: Iterable[ModuleType], about: tuple[Any, ...]
+    ) -> None:
         self._tree = tree
         self._request = request
         self._rules = rules
+        self._kind = kind
+        self._about = about
         self._entries = Entries(cache_directory() / FOLDER)
-        self._codec = Codec((option, report, verdict))
+        self._codec = Codec(modules)
 
-    def recall(self) -> Report | None:
-        """The report of an earlier run; None where there is none that can be believed."""
+    def recall(self) -> Kept | None:
+        """What an earlier run kept; None where there is none that can be believed."""
         document = None if self._name is None else self._entries.read(self._name)
         if document is None:
             return None
@@ -39,12 +51,10 @@ class Memory:
             found = self._codec.decode(document)
         except ValueError:
             return None
-        if not isinstance(found, Report):
-            return None
-        return replace(found, source=self._tree.source, statistics=replace(found.statistics, cache="warm"))
+        return found if isinstance(found, self._kind) else None
 
-    def keep(self, result: Report) -> None:
-        """Remember a report, if every part of it can be written down."""
+    def keep(self, result: Kept) -> None:
+        """Remember a result, if every part of it can be written down."""
         if self._name is None:
             return
         try:
@@ -58,12 +68,25 @@ class Memory:
         request, tree = self._request, self._tree
         asked = (request.sms, request.cuda, request.settings, request.model_config, request.gpu_memory, tree.source.sglang_version)
         try:
-            key = Key().add(program_name(), json.dumps(_ordered(asked), sort_keys=True))
+            key = Key().add(program_name(), json.dumps(_ordered((*asked, *self._about)), sort_keys=True))
             key.add_directories(self._rules.directories, "*.toml")
         except (OSError, TypeError, ValueError):
             return None
         key.add(*(f"{left.file}:{left.line}:{left.message}" for left in tree.diagnostics))
         return key.add("files").add_files(tree.files).name()
+
+
+class Memory(Keeper[Report]):
+    """The reports of inventories."""
+
+    def __init__(self, tree: Tree, request: Request, rules: Rulebook) -> None:
+        super().__init__(tree, request, rules, Report, (option, report, verdict), ())
+
+    def recall(self) -> Report | None:
+        found = super().recall()
+        if found is None:
+            return None
+        return replace(found, source=self._tree.source, statistics=replace(found.statistics, cache="warm"))
 
 
 def _ordered(value: Any) -> Any:

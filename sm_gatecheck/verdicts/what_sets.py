@@ -1,0 +1,237 @@
+"""What writes an option: every place, under which condition, and whether that is met under the given context.
+
+Resolution is run twice: once with every option free, for the condition of each write in general; once as given, for what
+really happens. The places themselves are found by name, so that one that neither run passes is listed too.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from sm_gatecheck.evaluate.frames import Frame, Guard
+from sm_gatecheck.evaluate.interpreter import BudgetExceeded, source_text
+from sm_gatecheck.evaluate.values import Known, OptionValue, Value, is_constant, payloads, to_python
+from sm_gatecheck.model.condition import Condition
+from sm_gatecheck.model.explanation import Met, OptionWrite, Place, Standing, Test, Writes
+from sm_gatecheck.model.option import Option
+from sm_gatecheck.model.report import Assumptions
+from sm_gatecheck.model.verdict import DefaultAlternative
+from sm_gatecheck.model.wording import words
+from sm_gatecheck.program.modules import Module
+from sm_gatecheck.target.resolution import Outcome
+from sm_gatecheck.target.rules import open_rules
+from sm_gatecheck.target.session import Session
+from sm_gatecheck.target.written import WrittenPlace, places_that_write
+from sm_gatecheck.trees.tree import Tree
+from sm_gatecheck.verdicts.analysis import open_session
+from sm_gatecheck.verdicts.places import Places, shortened
+from sm_gatecheck.verdicts.request import Request
+from sm_gatecheck.verdicts.resolved import last_write, values_on
+
+
+def what_sets(tree: Tree, request: Request, asked: Option) -> Writes:
+    """Every write of an option (or of a variable, ``env:NAME``) under the context of the request."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return _Writers(open_session(tree, request, open_rules(request.rules_dir)), asked, request).answer(tree)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+@dataclass
+class _Found:
+    """One place: what was seen of it in the two runs."""
+
+    module: Module
+    node: ast.AST
+    guards: tuple[Guard, ...]
+    value: Value
+    free: Condition
+    given: Condition
+    values: dict[str, Any] = field(default_factory=dict)
+
+
+class _Writers:
+    def __init__(self, session: Session, asked: Option, request: Request) -> None:
+        self._session = session
+        self._space = session.space
+        self._asked = asked
+        self._request = request
+        self._places = Places(session.program)
+
+    def answer(self, tree: Tree) -> Writes:
+        given = self._session.resolver.run({})
+        free = self._session.resolver.run(
+            {o.field: OptionValue(o.field, o.field) for o in self._session.options if o.field not in self._session.required}
+        )
+        found: dict[tuple[str, int, int], _Found] = {}
+        for outcome, is_free in ((free, True), (given, False)):
+            for module, node, value, condition, guards in self._happened(outcome):
+                self._note(found, module, node, value, condition, guards, is_free)
+        written = places_that_write(self._session, self._asked.field)
+        ordered = sorted(found.values(), key=lambda item: (item.module.path, getattr(item.node, "lineno", 0)))
+        writes = [self._write(item, written) for item in ordered]
+        writes += [self._unreached(place) for place in written if not _covered(place, ordered) and not self._is_named_by(place, ordered)]
+        self._places.note(self._asked.file, self._asked.line)
+        return Writes(
+            source=tree.source,
+            assumptions=Assumptions(cuda_version=self._request.cuda, settings=dict(self._request.settings)),
+            sms=self._request.sms,
+            option=self._asked,
+            writes=tuple(sorted(writes, key=lambda write: (write.place.file, write.place.line))),
+            final=tuple((sm, tuple(self._final(given, sm))) for sm in self._request.sms),
+            known_sms=self._space.sms,
+            unfinished=given.unfinished or free.unfinished,
+            diagnostics=(*tree.diagnostics, *(d for module in self._session.program.modules() for d in module.diagnostics)),
+            lines=dict(sorted(self._places.lines.items())),
+        )
+
+    def _happened(self, outcome: Outcome) -> Iterator[tuple[Module, ast.AST, Value, Condition, tuple[Guard, ...]]]:
+        for write in outcome.writes:
+            if write.field == self._asked.field:
+                yield write.module, write.node, write.value, write.condition, write.guards
+        for event in outcome.events if self._asked.is_environment else ():
+            if event.kind == "environment" and event.values[0] == Known(self._asked.field.removeprefix("env:")):
+                yield event.module, event.node, event.values[1], event.condition, event.guards
+
+    def _note(
+        self,
+        found: dict[tuple[str, int, int], _Found],
+        module: Module,
+        node: ast.AST,
+        value: Value,
+        condition: Condition,
+        guards: tuple[Guard, ...],
+        is_free: bool,
+    ) -> None:
+        key = (module.path, getattr(node, "lineno", 1), getattr(node, "col_offset", 0))
+        item = found.get(key)
+        if item is None:
+            item = found[key] = _Found(module, node, guards, value, self._space.false, self._space.false)
+        if is_free:
+            item.free = item.free | condition
+        else:
+            item.given = item.given | condition
+        for payload in payloads(value):
+            if is_constant(payload):
+                constant = to_python(payload)
+                item.values.setdefault(repr(constant), constant)
+
+    def _write(self, item: _Found, written: Iterable[WrittenPlace]) -> OptionWrite:
+        line = getattr(item.node, "lineno", 1)
+        general = item.given if item.free.is_false else item.free
+        return OptionWrite(
+            place=self._places.of(item.module, item.node),
+            values=tuple(item.values[key] for key in sorted(item.values)),
+            written=_written(item.module, item.node),
+            when=self._general_words(general),
+            possible_on=self._space.members(general.exists),
+            tests=self._places.tests(self._space, item.guards, lambda guard: line),
+            through=tuple(self._through(item, written)),
+            standings=tuple(self._standing(item.given, sm) for sm in self._request.sms),
+        )
+
+    def _general_words(self, condition: Condition) -> str | None:
+        """The condition on the requested SMs together, each on its own where they differ in it."""
+        found = dict.fromkeys(words(condition.on(self._session.devices.bit(sm))) for sm in self._request.sms)
+        return next(iter(found)) if len(found) == 1 else words(condition.on(self._bits()))
+
+    def _bits(self) -> int:
+        result = 0
+        for sm in self._request.sms:
+            result |= self._session.devices.bit(sm)
+        return result
+
+    def _standing(self, condition: Condition, sm: int) -> Standing:
+        here = condition.on(self._session.devices.bit(sm))
+        if here.is_false:
+            return Standing(sm, Met.NEVER)
+        return Standing(sm, Met.ALWAYS) if here.is_true else Standing(sm, Met.DEPENDS, words(here))
+
+    def _through(self, item: _Found, written: Iterable[WrittenPlace]) -> Iterator[Place]:
+        """The lines that name the value in the functions that a write is handed."""
+        for place in written:
+            if self._names(item, place):
+                yield self._places.of(place.module, place.value or place.node)
+
+    def _names(self, item: _Found, place: WrittenPlace) -> bool:
+        handed = {a.id for a in item.node.args if isinstance(a, ast.Name)} if isinstance(item.node, ast.Call) else set()
+        function = self._places.outline(place.module).function_at(getattr(place.node, "lineno", 0))
+        return function.rsplit(".", 1)[-1] in handed
+
+    def _is_named_by(self, place: WrittenPlace, found: Iterable[_Found]) -> bool:
+        return any(self._names(item, place) for item in found)
+
+    def _unreached(self, place: WrittenPlace) -> OptionWrite:
+        """A place that resolution does not pass, as far as it was followed: never, where its own tests say so."""
+        line = getattr(place.node, "lineno", 1)
+        outline = self._places.outline(place.module)
+        condition = self._space.true
+        tests: list[Test] = []
+        for test, answer in outline.tests_around(line):
+            held = self._held(place.module, outline.function_at(line), test)
+            condition = condition & (held if answer else ~held)
+            passing = held if answer else ~held
+            on = self._space.members(passing.exists) if held.depends_on_target() else None
+            tests.append(Test(self._places.of(place.module, test), on, answer))
+        met = Met.NOT_FOLLOWED if place.in_resolution else Met.LATER
+        if self._with_variables_unset(condition).is_false:
+            met = Met.NEVER
+        value = place.value
+        constant = value.value if isinstance(value, ast.Constant) else None
+        return OptionWrite(
+            place=self._places.of(place.module, place.node),
+            values=(constant,) if isinstance(value, ast.Constant) else (),
+            written=_written(place.module, place.node),
+            when="never" if condition.is_false else words(condition.on(self._bits())),
+            possible_on=self._space.members(condition.exists),
+            tests=tuple(tests),
+            through=(),
+            standings=tuple(Standing(sm, met) for sm in self._request.sms),
+        )
+
+    def _with_variables_unset(self, condition: Condition) -> Condition:
+        for name in condition.fields():
+            if name.startswith("env:") and name not in self._session.settings:
+                condition = condition.restrict(name, None)
+        return condition
+
+    def _held(self, module: Module, function: str, test: ast.expr) -> Condition:
+        interpreter = self._session.interpreter
+        interpreter.steps = 0
+        try:
+            return interpreter.test(test, Frame(module, function, self._space.true))
+        except (BudgetExceeded, RecursionError):
+            return self._space.free(f"9:{module.path}:{test.lineno}:{test.col_offset}", source_text(module, test))
+
+    def _final(self, outcome: Outcome, sm: int) -> Iterator[DefaultAlternative]:
+        """What the option ends as on an SM, with the line that decides each alternative."""
+        value = outcome.fields.get(self._asked.field)
+        if value is None:
+            return
+        bits = self._session.devices.bit(sm)
+        for key, alternative in values_on(self._space, value, bits).items():
+            write = last_write(outcome, self._asked.field, key, self._space, bits)
+            kept = write is None or key not in values_on(self._space, write.value, bits)
+            file = self._asked.file if kept or write is None else write.module.path
+            line = self._asked.line if kept or write is None else getattr(write.node, "lineno", 1)
+            self._places.note(file, line)
+            yield DefaultAlternative(alternative.value, alternative.when, file, line)
+
+
+def _written(module: Module, node: ast.AST) -> str:
+    return shortened(source_text(module, node), 120)
+
+
+def _covered(place: WrittenPlace, found: Iterable[_Found]) -> bool:
+    line = getattr(place.node, "lineno", 0)
+    return any(
+        item.module is place.module and getattr(item.node, "lineno", 0) <= line <= (getattr(item.node, "end_lineno", 0) or 0)
+        for item in found
+    )

@@ -13,8 +13,6 @@ from tests.cli.conftest import Run
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
 SHOWN = re.findall(r"^```console\n\$ gatecheck ([^\n]+)\n(.*?)^```$", PAGE, re.M | re.S)
-    r"^```console\n\$ gatecheck ([^\n]+)\n(.*?)^```$", (ROOT / "docs" / "commands.md").read_text(encoding="utf-8"), re.M | re.S
-)
 
 
 @pytest.mark.parametrize(("command", "shown"), SHOWN, ids=[command[:60] for command, _ in SHOWN])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sm_gatecheck.evaluate.frames import Frame, guarded_write
 from sm_gatecheck.evaluate.operations import lift, truth, truth_value
 from sm_gatecheck.evaluate.values import (
+    BoundMethod,
     Choice,
     ClassValue,
     EnumMember,
@@ -18,6 +19,7 @@ from sm_gatecheck.evaluate.values import (
     Known,
     Mapping,
     OptionValue,
+    Partial,
     Payload,
     Sequence,
     Truth,
@@ -66,6 +68,8 @@ def call_builtin(interp: Interpreter, name: str, args: tuple[Value, ...], keywor
         return Mapping(tuple((Known(key), value) for key, value in keywords.items()))
     if name == "len" and len(args) == 1 and isinstance(args[0], (Sequence, Mapping)):
         return Known(len(args[0].items if isinstance(args[0], Sequence) else args[0].entries))
+    if name == "callable" and len(args) == 1:
+        return _callable(interp, args[0])
     if name == "print":
         return Known(None)
     if name in ("object.__setattr__", "object.__getattribute__", "setattr") and len(args) >= 2:
@@ -74,6 +78,18 @@ def call_builtin(interp: Interpreter, name: str, args: tuple[Value, ...], keywor
     if function is None or keywords:
         return None
     return _pure(interp, name, function, args)
+
+
+def _callable(interp: Interpreter, value: Value) -> Value | None:
+    """Functions and classes of the tree are; of another package, what exists and is asked about is taken to be."""
+    solid = (FunctionValue, BoundMethod, Partial, ClassValue)
+    held = interp.space.false
+    for condition, payload in alternatives(value, interp.space.true):
+        if isinstance(payload, solid) or (isinstance(payload, External) and interp.world.external_exists(payload.dotted)):
+            held = held | condition
+        elif not is_constant(payload):
+            return None
+    return truth_value(held)
 
 
 def _object_access(name: str, args: tuple[Value, ...], frame: Frame) -> Value | None:

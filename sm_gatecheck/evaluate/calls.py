@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sm_gatecheck.evaluate import attributes, classes
 from sm_gatecheck.evaluate.builtin_calls import call_builtin, call_method_of_constant, is_instance
-from sm_gatecheck.evaluate.frames import Frame
+from sm_gatecheck.evaluate.frames import Frame, escape
 from sm_gatecheck.evaluate.operations import truth_value
 from sm_gatecheck.evaluate.values import (
     BoundMethod,
@@ -314,6 +315,7 @@ def call_function(
     if key is None and frame.depth >= interp.depth_limit:
         return _unknown_call(interp, node, frame, args, keywords)
     if key is not None and key in interp.summaries:
+        _pass_on(interp, frame, interp.escapes.get(key, ()))
         return interp.summaries[key]
     identity = id(function.node)
     if identity in interp.running:
@@ -323,7 +325,7 @@ def call_function(
         if replayed is not None:
             return replayed
     interp.running.add(identity)
-    depth = frame.depth
+    depth, before = frame.depth, len(frame.escapes)
     if key is not None:
         # What is remembered must not hang on who asked first, so it is worked out with all the room there is.
         frame.depth = REMEMBERED_DEPTH
@@ -337,7 +339,19 @@ def call_function(
         interp.world.finished(frame, result)
     if key is not None:
         interp.summaries[key] = result
+        if len(frame.escapes) > before:
+            interp.escapes[key] = frame.escapes[before:]
+    if interp.tracks_escapes and not effectful:
+        left = frame.escapes[before:]
+        del frame.escapes[before:]
+        _pass_on(interp, frame, left)
     return result
+
+
+def _pass_on(interp: Interpreter, frame: Frame, left: Iterable[tuple[Condition, str]]) -> None:
+    """The exceptions that leave a callee are raised where it is called."""
+    for raised, exception in left if interp.tracks_escapes else ():
+        escape(frame, exception, frame.pc & raised)
 
 
 def _is_changeable(value: Value) -> bool:
@@ -396,6 +410,8 @@ def run_function(
         return interp.evaluate(function.node.body, frame)
     interp.run(function.node.body, frame)
     result = join_returns(interp, frame, pc)
+    if interp.tracks_escapes and not effectful:
+        caller.escapes += frame.escapes
     if effectful:
         # The caller goes on where the callee may have come back. What follows a check is judged as if the check had passed:
         # carrying "and no earlier check refused" along would bury every later condition.

@@ -18,6 +18,7 @@ from sm_gatecheck.evaluate.values import (
     Opaque,
     OptionValue,
     Payload,
+    Sequence,
     Value,
     alternatives,
     choice,
@@ -38,6 +39,24 @@ _PROPERTIES = frozenset({"property", "cached_property", "functools.cached_proper
 
 def is_enum(interp: Interpreter, cls: ClassValue) -> bool:
     return any(isinstance(base, External) and base.dotted in ENUM_BASES for known in interp.mro(cls) for base in known.bases)
+
+
+def as_sequence(interp: Interpreter, value: Value) -> Value:
+    """A value whose objects of ``NamedTuple`` classes are the tuples that they are."""
+    if isinstance(value, Choice):
+        if any(isinstance(payload, Instance) for _, payload in value.alternatives):
+            results = [(condition, _as_tuple(interp, payload)) for condition, payload in value.alternatives]
+            return choice(results, results[0][1])
+        return value
+    return _as_tuple(interp, value)
+
+
+def _as_tuple(interp: Interpreter, payload: Payload) -> Payload:
+    if not isinstance(payload, Instance) or payload.cls is None or payload.cls.bases != (External("typing.NamedTuple"),):
+        return payload
+    names = [line.target.id for line in payload.cls.node.body if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name)]
+    items = [payload.attributes.get(name) for name in names]
+    return payload if any(item is None for item in items) else Sequence("tuple", tuple(item for item in items if item is not None))
 
 
 def enum_members(interp: Interpreter, cls: ClassValue) -> list[tuple[str, Value]]:

@@ -7,9 +7,9 @@ import builtins
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sm_gatecheck.evaluate import attributes, calls
-from sm_gatecheck.evaluate.frames import Frame, Guard, visible
-from sm_gatecheck.evaluate.operations import arithmetic, compare, lift, lift2, truth, truth_value
+from sm_gatecheck.evaluate import attributes, calls, classes
+from sm_gatecheck.evaluate.frames import Frame, Guard, escape, visible
+from sm_gatecheck.evaluate.operations import NEGATIVE, arithmetic, compare, lift, lift2, truth, truth_value
 from sm_gatecheck.evaluate.values import (
     Choice,
     External,
@@ -146,14 +146,31 @@ def _call(interp: Interpreter, node: ast.Call, frame: Frame) -> Value:
 
 
 def _compare(interp: Interpreter, node: ast.Compare, frame: Frame) -> Value:
-    left = interp.evaluate(node.left, frame)
+    left = classes.as_sequence(interp, interp.evaluate(node.left, frame))
     result = interp.space.true
     for op, comparator in zip(node.ops, node.comparators):
-        right = interp.evaluate(comparator, frame)
+        right = classes.as_sequence(interp, interp.evaluate(comparator, frame))
         unknown = _made_from(interp, node, frame, left, right)
-        result = result & compare(interp.space, op, left, right, unknown)
+        result = result & compare(interp.space, op, left, right, unknown, _AboutExternals(interp))
         left = right
     return truth_value(result)
+
+
+class _AboutExternals:
+    """What can be said of things of other packages: those that exist are not None, and some texts are known in part."""
+
+    def __init__(self, interp: Interpreter) -> None:
+        self._interp = interp
+
+    def __call__(self, op: ast.cmpop, left: Payload, right: Payload) -> Condition | None:
+        space, world = self._interp.space, self._interp.world
+        held: Condition | None = None
+        if isinstance(op, (ast.In, ast.NotIn)) and isinstance(left, Known) and isinstance(left.value, str) and isinstance(right, External):
+            held = world.external_contains(right.dotted, left.value)
+        elif isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)) and Known(None) in (left, right):
+            other = right if left == Known(None) else left
+            held = space.false if isinstance(other, External) and world.external_exists(other.dotted) else None
+        return held if held is None or not isinstance(op, NEGATIVE) else ~held
 
 
 def _unary(interp: Interpreter, node: ast.UnaryOp, frame: Frame) -> Value:
@@ -233,7 +250,23 @@ def sequence_items(value: Value) -> tuple[Value, ...] | None:
     if isinstance(value, Known) and isinstance(value.value, (tuple, str)) and len(value.value) <= 4096:
         converted = [from_python(item) for item in value.value]
         return tuple(item for item in converted if item is not None) if all(item is not None for item in converted) else None
-    return None
+    return _items_of_choice(value) if isinstance(value, Choice) else None
+
+
+def _items_of_choice(value: Choice) -> tuple[Value, ...] | None:
+    """The items of sequences of one length, each a choice of its own."""
+    rows = [(condition, sequence_items(payload)) for condition, payload in value.alternatives]
+    lengths = {None if items is None else len(items) for _, items in rows}
+    if len(lengths) != 1 or None in lengths:
+        return None
+    results: list[Value] = []
+    for index in range(lengths.pop() or 0):
+        options: list[tuple[Condition, Payload]] = []
+        for condition, items in rows:
+            item = items[index] if items is not None else Known(None)
+            options += [(condition & c, p) for c, p in item.alternatives] if isinstance(item, Choice) else [(condition, item)]
+        results.append(choice(options, options[0][1]))
+    return tuple(results)
 
 
 def _dict(interp: Interpreter, node: ast.Dict, frame: Frame) -> Value:
@@ -250,7 +283,7 @@ def _dict(interp: Interpreter, node: ast.Dict, frame: Frame) -> Value:
 
 
 def _subscript(interp: Interpreter, node: ast.Subscript, frame: Frame) -> Value:
-    container = interp.evaluate(node.value, frame)
+    container = classes.as_sequence(interp, interp.evaluate(node.value, frame))
     if isinstance(node.slice, ast.Slice):
         return _slice(interp, node, node.slice, container, frame)
     key = interp.evaluate(node.slice, frame)
@@ -272,6 +305,8 @@ def _subscript(interp: Interpreter, node: ast.Subscript, frame: Frame) -> Value:
     for condition in missing:
         reached = frame.pc & condition
         if not reached.is_false:
+            if interp.tracks_escapes:
+                escape(frame, "KeyError" if isinstance(container, Mapping) else "LookupError", reached)
             interp.record("key_error", node, interp.text(node, frame.module), frame, (container, key), reached)
             frame.pc = frame.pc & ~condition
     return value
@@ -299,7 +334,10 @@ def subscript(container: Payload, key: Payload) -> Value | _Missing | None:
     if isinstance(key, Known) and isinstance(key.value, int):
         items = sequence_items(container)
         if items is not None:
-            return items[key.value] if -len(items) <= key.value < len(items) else MISSING
+            if -len(items) <= key.value < len(items):
+                return items[key.value]
+            # A list may have been filled where nobody watched.
+            return None if isinstance(container, Sequence) and container.kind == "list" else MISSING
     if isinstance(container, OptionValue) and isinstance(key, Known):
         index = key.value
         return OptionValue(container.field, f"{container.text}[{index!r}]", lambda given: container.of(given)[index])

@@ -14,6 +14,7 @@ from sm_gatecheck.evaluate.values import Choice, ClassValue, Payload, Value, alt
 from sm_gatecheck.model.condition import Condition
 from sm_gatecheck.program.modules import Module
 
+_CATCH_ALL = frozenset({"Exception", "BaseException"})
 EventKind = Literal["call", "store", "return", "raise", "assert", "key_error", "environment", "local"]
 
 
@@ -103,6 +104,8 @@ class Frame:
     """How many tests are being evaluated: a call inside one asks, it does not act."""
     refused: Condition = field(init=False)
     """Where an exception has left the function so far."""
+    escapes: list[tuple[Condition, str]] = field(default_factory=list)
+    """Where an exception leaves the function, and its name, when nobody listens."""
     discarded: ast.AST | None = None
     """The expression whose value nobody will see, where nobody listens either."""
     followed: bool = False
@@ -138,3 +141,18 @@ def visible(pc: Condition, value: Value) -> Value:
     if len(kept) == 1:
         return kept[0][1]
     return Choice(tuple(kept)) if kept else value
+
+
+def is_caught(frame: Frame, exception: str, raised: Condition) -> bool:
+    """Whether an enclosing ``try`` of the function catches an exception; it is told so."""
+    for catch in reversed(frame.catches):
+        if catch.names is None or exception in catch.names or not _CATCH_ALL.isdisjoint(catch.names):
+            catch.raised = catch.raised | raised
+            return True
+    return False
+
+
+def escape(frame: Frame, exception: str, raised: Condition) -> None:
+    """An exception leaves something that a function does, when nobody listens."""
+    if not raised.is_false and not is_caught(frame, exception, raised):
+        frame.escapes.append((raised, exception))

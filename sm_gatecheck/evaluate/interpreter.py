@@ -47,6 +47,10 @@ class Interpreter:
         self.summaries: dict[Any, Value] = {}
         self.arguments: dict[tuple[int, str], Value] = {}
         """What a parameter receives wherever its function is called, by the function's syntax node and the name."""
+        self.escapes: dict[Any, list[tuple[Condition, str]]] = {}
+        """The exceptions that leave a remembered call, by the key of its summary."""
+        self.tracks_escapes = False
+        """Whether an exception that leaves a callee is followed into its caller where nobody listens."""
         self.running: set[Any] = set()
         self._attribute_writers: dict[int, dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]] = {}
         self.abstract_instances: dict[int, Any] = {}
@@ -138,6 +142,7 @@ class Interpreter:
     def forget(self) -> None:
         """Drop what was learnt about calls and about globals that functions write: more is known about their arguments."""
         self.summaries.clear()
+        self.escapes.clear()
         for module, name in [key for key in self._globals if self._is_written(*key)]:
             del self._globals[module, name]
 
@@ -169,7 +174,9 @@ class Interpreter:
     def _bound(self, module: Module, name: str) -> Value | None:
         statements_of_name = module.bindings.get(name)
         if not statements_of_name:
-            return self._from_star_import(module, name)
+            found = self._from_star_import(module, name)
+            # A global that only functions make: no statement of the module itself binds it.
+            return statements.module_variable(self, module, name, []) if found is None and name in module.global_writers else found
         last = statements_of_name[-1]
         if isinstance(last, (ast.FunctionDef, ast.AsyncFunctionDef)) or (
             len(statements_of_name) == 1 and isinstance(last, (ast.Import, ast.ImportFrom))

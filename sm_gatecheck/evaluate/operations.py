@@ -155,8 +155,15 @@ def truth_value(condition: Condition) -> Payload:
     return Truth(condition)
 
 
-def compare(space: Space, op: ast.cmpop, left: Value, right: Value, unknown: Callable[[], Opaque]) -> Condition:
-    """The condition under which ``left op right`` holds."""
+def compare(
+    space: Space,
+    op: ast.cmpop,
+    left: Value,
+    right: Value,
+    unknown: Callable[[], Opaque],
+    about_externals: Callable[[ast.cmpop, Payload, Payload], Condition | None] | None = None,
+) -> Condition:
+    """The condition under which ``left op right`` holds; ``about_externals`` is asked where the payloads alone do not say."""
     lefts, rights = alternatives(expanded(space, left), space.true), alternatives(expanded(space, right), space.true)
     if len(lefts) * len(rights) > ALTERNATIVE_LIMIT * 8:
         return truth(space, unknown())
@@ -167,6 +174,8 @@ def compare(space: Space, op: ast.cmpop, left: Value, right: Value, unknown: Cal
             if both.is_false:
                 continue
             held = _compare_payloads(space, op, left_payload, right_payload)
+            if held is None and about_externals is not None:
+                held = about_externals(op, left_payload, right_payload)
             result = result | (both & (truth(space, unknown()) if held is None else held))
     return space.widen(result)
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sm_gatecheck.evaluate import calls, classes
-from sm_gatecheck.evaluate.frames import Catch, Frame, Guard, Loop, guarded_write
+from sm_gatecheck.evaluate.failing import may_fail
+from sm_gatecheck.evaluate.frames import Catch, Frame, Guard, Loop, guarded_write, is_caught
 from sm_gatecheck.evaluate.operations import arithmetic, compare, lift2
 from sm_gatecheck.evaluate.values import (
     Choice,
@@ -19,6 +20,7 @@ from sm_gatecheck.evaluate.values import (
     Mapping,
     ModuleValue,
     Opaque,
+    Payload,
     Sequence,
     Value,
     alternatives,
@@ -154,13 +156,13 @@ def _raise(interp: Interpreter, node: ast.Raise, frame: Frame) -> None:
 
 
 def _leave_by_exception(interp: Interpreter, node: ast.AST, name: str, frame: Frame, kind: Any) -> None:
-    exception = name.split("(")[0].split(".")[-1]
-    for catch in reversed(frame.catches):
-        if catch.names is None or exception in catch.names or "Exception" in catch.names:
-            catch.raised = catch.raised | frame.pc
-            return
+    exception = "AssertionError" if kind == "assert" else name.split("(")[0].split(".")[-1]
+    if is_caught(frame, exception, frame.pc):
+        return
     interp.record(kind, node, name, frame)
-    if frame.recorder is not None:
+    if frame.recorder is None:
+        frame.escapes.append((frame.pc, exception))
+    else:
         frame.refused = frame.refused | frame.pc
 
 
@@ -240,20 +242,28 @@ def _computed(node: ast.AST) -> bool:
 
 
 def _unpack(interp: Interpreter, target: ast.Tuple | ast.List, value: Value, frame: Frame, node: ast.AST) -> None:
-    if any(isinstance(element, ast.Starred) for element in target.elts):
-        for element in target.elts:
-            inner = element.value if isinstance(element, ast.Starred) else element
-            assign(interp, inner, interp.unknown(inner, frame, value), frame, node)
-        return
+    starred = next((index for index, element in enumerate(target.elts) if isinstance(element, ast.Starred)), len(target.elts))
+    for index, element in enumerate(target.elts):
+        inner = element.value if isinstance(element, ast.Starred) else element
+        results = []
+        for condition, payload in alternatives(classes.as_sequence(interp, value), interp.space.true):
+            found = _unpacked(payload, index, starred, len(target.elts))
+            item = interp.unknown(inner, frame, payload) if found is None else found
+            results += [(condition & c, p) for c, p in alternatives(item, interp.space.true)]
+        assign(interp, inner, choice(results, interp.unknown(inner, frame)), frame, node)
+
+
+def _unpacked(payload: Payload, index: int, starred: int, count: int) -> Value | None:
+    """What the target at ``index`` of ``count`` gets; the one at ``starred`` takes what the others leave."""
     from sm_gatecheck.evaluate.expressions import sequence_items
 
-    for index, element in enumerate(target.elts):
-        results = []
-        for condition, payload in alternatives(value, interp.space.true):
-            items = sequence_items(payload)
-            item: Value = items[index] if items is not None and index < len(items) else interp.unknown(element, frame, payload)
-            results += [(condition & c, p) for c, p in alternatives(item, interp.space.true)]
-        assign(interp, element, choice(results, interp.unknown(element, frame)), frame, node)
+    items = sequence_items(payload)
+    if items is None or (index >= len(items) if starred == count else len(items) < count - 1):
+        return None
+    if index < starred:
+        return items[index]
+    behind = count - 1 - index
+    return Sequence("list", items[starred : len(items) - behind]) if index == starred else items[len(items) - 1 - behind]
 
 
 def _store_attribute(interp: Interpreter, target: ast.Attribute, value: Value, frame: Frame, node: ast.AST) -> None:
@@ -331,6 +341,8 @@ def _may_raise(interp: Interpreter, node: ast.Try, handler: ast.ExceptHandler, f
     imported = [statement for statement in node.body if isinstance(statement, (ast.Import, ast.ImportFrom))]
     if imported and ("Import" in names or "ModuleNotFound" in names or only_imports):
         return _import_fails(interp, imported, frame)
+    if not may_fail(interp, node.body, frame):
+        return interp.space.false
     exception = names or "an exception"
     return interp.space.free(f"7:{frame.module.path}:{handler.lineno}", f"{exception} at line {node.lineno}")
 
@@ -487,12 +499,13 @@ def module_variable(interp: Interpreter, module: Module, name: str, bindings: li
     """What a module's top level leaves in ``name``: only the statements that bind it are run."""
     frame = Frame(module, "", interp.space.true)
     for statement in bindings:
+        _see_earlier(interp, statement, name, frame)
         run_binding(interp, statement, {name}, frame)
     value = frame.variables.get(name)
     if value in (Mapping(()), Sequence("list", ())) and name in module.filled:
         # A registry: readers do not find it empty.
         return Opaque(f"9:{module.path}:{name}", name)
-    written = _written_by_functions(interp, module, name)
+    written = _written_by_functions(interp, module, name, value)
     if value is None:
         return written[0] if len(written) == 1 else Opaque(f"9:{module.path}:{name}", name)
     for index, other in enumerate(written):
@@ -507,21 +520,86 @@ def module_variable(interp: Interpreter, module: Module, name: str, bindings: li
     return value
 
 
-def _written_by_functions(interp: Interpreter, module: Module, name: str) -> list[Value]:
+def _see_earlier(interp: Interpreter, statement: ast.stmt, name: str, frame: Frame) -> None:
+    """Names that the module binds anew further down still have their earlier value where a statement uses them."""
+    module = frame.module
+    if not module.rebound or isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
+        return
+    used = {inner.id for inner in ast.walk(statement) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)}
+    for other in sorted(used & module.rebound - {name}):
+        earlier = [binding for binding in module.bindings[other] if binding.lineno < statement.lineno]
+        key = ("earlier", module.path, other, len(earlier))
+        if not earlier or len(earlier) == len(module.bindings[other]) or key in interp.running:
+            continue
+        interp.running.add(key)
+        frame.variables[other] = module_variable(interp, module, other, earlier)
+        interp.running.discard(key)
+
+
+def _written_by_functions(interp: Interpreter, module: Module, name: str, initial: Value | None) -> list[Value]:
     """The values that functions leave in a module global; a context manager puts back what it changes."""
+    seed = {name: Known(None)} if initial == Known(None) else {}
     values: list[Value] = []
     for node in module.global_writers.get(name, []):
         function = FunctionValue(module, node, None, None, node.name)
         if "contextmanager" in " ".join(classes.decorator_names(node)) or id(node) in interp.running:
             continue
         interp.running.add(id(node))
+        # A placeholder is what the first call finds: those that come after it find what it left.
+        frame = Frame(module, function.qualname, interp.space.true, depth=2, global_writes=dict(seed))
         try:
-            frame = calls.run_with_unknown_arguments(interp, function, None)
+            calls.run_with_unknown_arguments(interp, function, None, frame)
         finally:
             interp.running.discard(id(node))
-        if name in frame.global_writes:
-            values.append(frame.global_writes[name])
+        left = frame.global_writes.get(name)
+        if left is not None and left != seed.get(name):
+            values.append(_without_placeholder(left) if seed else left)
     return values[:4]
+
+
+def _without_placeholder(value: Value) -> Value:
+    """What an initialiser leaves where it comes to its end: readers come after one that did."""
+    if not isinstance(value, Choice):
+        return value
+    kept = [(condition, payload) for condition, payload in value.alternatives if payload != Known(None)]
+    first = kept[0][0].space.true
+    for condition, _ in kept[1:]:
+        first = first & ~condition
+    return choice([(first, kept[0][1]), *kept[1:]], kept[0][1])
+
+
+def bound_when(interp: Interpreter, module: Module, name: str) -> Condition:
+    """The condition under which a module's top level binds a name at all."""
+    frame = Frame(module, "", interp.space.true)
+    result = interp.space.false
+    for statement in module.bindings.get(name, ()):
+        result = result | _binds_when(interp, statement, name, frame)
+    return result
+
+
+def _binds_when(interp: Interpreter, node: ast.stmt, name: str, frame: Frame) -> Condition:
+    def of(body: list[ast.stmt]) -> Condition:
+        result = interp.space.false
+        for statement in body:
+            result = result | _binds_when(interp, statement, name, frame)
+        return result
+
+    if name not in bound_names(node):
+        return interp.space.false
+    if isinstance(node, ast.If):
+        held = interp.test(node.test, frame)
+        return (held & of(node.body)) | (~held & of(node.orelse))
+    if isinstance(node, ast.Try):
+        failed = interp.space.false
+        handled = interp.space.false
+        for handler in node.handlers:
+            failed = failed | _may_raise(interp, node, handler, frame)
+            handled = handled | (failed & of(handler.body))
+        return (~failed & (of(node.body) | of(node.orelse))) | handled | of(node.finalbody)
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        inside = of(node.body)
+        return interp.space.true if inside.is_false else inside
+    return interp.space.true
 
 
 def run_binding(interp: Interpreter, statement: ast.stmt, names: set[str], frame: Frame) -> None:
@@ -582,4 +660,4 @@ def _run_binding_block(interp: Interpreter, body: list[ast.stmt], names: set[str
             run_binding(interp, statement, wanted, frame)
 
 
-__all__ = ["Choice", "ClassValue", "Sequence", "assign", "module_variable", "run", "run_binding"]
+__all__ = ["Choice", "ClassValue", "Sequence", "assign", "bound_when", "module_variable", "run", "run_binding"]

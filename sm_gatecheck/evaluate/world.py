@@ -10,6 +10,7 @@ import ast
 from typing import TYPE_CHECKING, Protocol
 
 from sm_gatecheck.evaluate.values import ClassValue, FunctionValue, Instance, Value
+from sm_gatecheck.model.condition import Condition
 
 if TYPE_CHECKING:
     from sm_gatecheck.evaluate.frames import Frame
@@ -29,6 +30,12 @@ class World(Protocol):
 
     def external_exists(self, dotted: str) -> bool | None:
         """Whether ``hasattr`` finds an attribute of another package."""
+
+    def external_contains(self, dotted: str, text: str) -> Condition | None:
+        """The condition under which a text of the platform (the GPU's name, say) contains another; None where it cannot be told."""
+
+    def never_fails(self, name: str) -> bool:
+        """Whether a call by this dotted name, of another package or as the source spells it, cannot raise."""
 
     def importable(self, module: str) -> bool | None:
         """Whether a module of another package can be imported."""

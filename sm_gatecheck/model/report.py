@@ -104,7 +104,18 @@ class PredicateRow:
     line: int
     kind: Literal["function", "constant", "property", "method"]
     values: tuple[tuple[int, Any], ...]
-    reason: str | None = None
+    undecided: tuple[tuple[int, str], ...] = ()
+    """Why the value is None, by SM."""
+
+    @property
+    def reason(self) -> str | None:
+        """The reasons in one line; None where there is a value on every SM."""
+        by_reason: dict[str, list[int]] = {}
+        for sm, why in self.undecided:
+            by_reason.setdefault(why, []).append(sm)
+        if len(by_reason) == 1 and len(self.undecided) == len(self.values):
+            return next(iter(by_reason))
+        return "; ".join(f"on SM{', SM'.join(map(str, sms))}: {why}" for why, sms in by_reason.items()) or None
 
 
 @dataclass(frozen=True)

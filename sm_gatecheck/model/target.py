@@ -25,11 +25,15 @@ class Product:
 
 @dataclass(frozen=True)
 class Target:
-    """One compute capability: ``sm`` is ``major * 10 + minor`` (103 for 10.3)."""
+    """One compute capability: ``sm`` is ``major * 10 + minor`` (103 for 10.3).
+
+    ``block_shared_memory_kib`` is the most shared memory that a thread block can ask for, in KiB; None where not known.
+    """
 
     sm: int
     architecture: str = ""
     catalogue: tuple[Product, ...] = ()
+    block_shared_memory_kib: int | None = None
 
     @property
     def capability(self) -> tuple[int, int]:

@@ -59,6 +59,11 @@ class Module:
         return found
 
     @cached_property
+    def rebound(self) -> frozenset[str]:
+        """The names that more than one top-level statement binds."""
+        return frozenset(name for name, statements in self.bindings.items() if len(statements) > 1)
+
+    @cached_property
     def star_imports(self) -> list[str]:
         if not _STAR_IMPORT.search(self.source):
             return []

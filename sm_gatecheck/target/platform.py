@@ -6,10 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sm_gatecheck.evaluate.values import External, Instance, Known, OptionValue, Payload, Value, choice
-from sm_gatecheck.model.condition import Space
-from sm_gatecheck.model.target import Devices
+from sm_gatecheck.evaluate.values import External, Instance, Known, Opaque, OptionValue, Payload, Value, choice
+from sm_gatecheck.model.condition import Condition, Space
+from sm_gatecheck.model.target import Devices, Target
 from sm_gatecheck.rulebook import Rulebook
+
+DEVICE_NAME = "gatecheck.device name"
+VENDOR_PREFIXES = ("NVIDIA ", "NVIDIA GeForce ", "Tesla ")
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,8 @@ class Facts:
     absent: frozenset[str]
     present: frozenset[str]
     missing_packages: frozenset[str]
+    complete_packages: frozenset[str]
+    never_fail: frozenset[str]
     objects: dict[str, tuple[str, ...]]
 
 
@@ -33,6 +38,8 @@ def load_facts(rules: Rulebook) -> Facts:
         frozenset(data.get("absent", {}).get("names", [])),
         frozenset(data.get("present", {}).get("names", [])),
         frozenset(data.get("packages", {}).get("missing", [])),
+        frozenset(data.get("packages", {}).get("complete", [])),
+        frozenset(data.get("never_fail", {}).get("names", [])),
         {row["name"]: tuple(row["classes"]) for row in data.get("object", [])},
     )
 
@@ -65,16 +72,32 @@ class Platform:
     def exists(self, dotted: str) -> bool | None:
         if dotted in self.facts.absent:
             return False
-        return True if dotted in self.facts.present else None
+        return True if dotted in self.facts.present or dotted.split(".")[0] in self.facts.complete_packages else None
+
+    def never_fails(self, name: str) -> bool:
+        return name in self.facts.calls or name in self.facts.never_fail
+
+    def contains(self, dotted: str, text: str) -> Condition | None:
+        """Whether a text that has several values on an SM contains another: the name of the GPU, which is one of the known products'."""
+        if dotted != DEVICE_NAME:
+            return None
+        always = self.devices.bits(target.sm for target in self.devices if all(text in name for name in _reported(target)))
+        ever = self.devices.bits(target.sm for target in self.devices if any(text in name for name in _reported(target)))
+        free = self.space.free(f"9:{DEVICE_NAME}:{text}", f"{text!r} in the name of the GPU")
+        return self.space.targets(always) | (self.space.targets(ever) & free)
 
     def importable(self, module: str) -> bool:
         return module.split(".")[0] not in self.facts.missing_packages
 
     def _meaning(self, word: Any) -> Value:
+        if word == "device name":
+            return External(DEVICE_NAME)
         if word == "none":
             return Known(None)
         if word == "cuda version":
             return Known(self.cuda)
+        if word == "cuda version parts":
+            return Known(tuple(int(part) for part in self.cuda.split(".") if part.isdecimal()))
         if isinstance(word, str) and word.startswith("object "):
             return External(f"gatecheck.{word[len('object ') :]}")
         per_target: dict[Any, Callable[[int, int], Any]] = {
@@ -84,9 +107,20 @@ class Platform:
             "sm": lambda major, minor: major * 10 + minor,
             "sm text": lambda major, minor: f"{major}.{minor}",
         }
+        if word == "shared memory":
+            return self._shared_memory()
         if isinstance(word, str) and word in per_target:
             return self.per_target(per_target[word])
         return Known(word)
+
+    def _shared_memory(self) -> Value:
+        """What a thread block can ask for, in bytes, on each SM."""
+        unknown = Opaque("9:shared memory", "the shared memory of a thread block")
+        amounts = ((self.devices.bit(target.sm), target.block_shared_memory_kib) for target in self.devices)
+        rows: list[tuple[Condition, Payload]] = [
+            (self.space.targets(bit), unknown if kib is None else Known(kib * 1024)) for bit, kib in amounts
+        ]
+        return choice(rows, unknown)
 
     def per_target(self, function: Callable[[int, int], Any]) -> Value:
         """The value that ``function(major, minor)`` has on each SM."""
@@ -104,3 +138,8 @@ class Platform:
         if args and isinstance(args[0], Known) and isinstance(args[0].value, str):
             return Instance(None, "module specification") if self.importable(args[0].value) else Known(None)
         return None
+
+
+def _reported(target: Target) -> list[str]:
+    """What the driver may call a GPU, as far as its product's names tell."""
+    return [f"{prefix}{name}" for product in target.catalogue for name in product.names for prefix in ("", *VENDOR_PREFIXES)]

@@ -11,7 +11,7 @@ from sm_gatecheck.model.target import Devices, Product, Target
 from sm_gatecheck.rulebook import Rulebook, RulesError, read_toml
 
 DEVICES_FILE = "devices.toml"
-_DEVICE_KEYS = ("sm", "architecture", "products")
+_DEVICE_KEYS = ("sm", "architecture", "products", "block_shared_memory_kib")
 _PRODUCT_KEYS = ("name", "aliases", "memory_mib")
 
 
@@ -40,7 +40,8 @@ def load_devices(rules: Rulebook | Path | None = None) -> Devices:
 def _merge(earlier: Target, later: Target) -> Target:
     products = {product.name: product for product in earlier.catalogue}
     products.update((product.name, product) for product in later.catalogue)
-    return Target(later.sm, later.architecture or earlier.architecture, tuple(products.values()))
+    shared = earlier.block_shared_memory_kib if later.block_shared_memory_kib is None else later.block_shared_memory_kib
+    return Target(later.sm, later.architecture or earlier.architecture, tuple(products.values()), shared)
 
 
 def _read_devices(path: Path) -> list[Target]:
@@ -72,9 +73,8 @@ def _read_device(entry: Any, where: str) -> Target:
     products = table.get("products", [])
     if not isinstance(products, list):
         raise RulesError(f"{where}: products: a list is needed, not {products!r}")
-    return Target(
-        sm, architecture, tuple(_read_product(product, f"{where}: products {number}") for number, product in enumerate(products, 1))
-    )
+    catalogue = tuple(_read_product(product, f"{where}: products {number}") for number, product in enumerate(products, 1))
+    return Target(sm, architecture, catalogue, _amount(table, "block_shared_memory_kib", "KiB", where))
 
 
 def _read_product(entry: Any, where: str) -> Product:
@@ -86,10 +86,14 @@ def _read_product(entry: Any, where: str) -> Product:
     aliases = table.get("aliases", [])
     if not isinstance(aliases, list) or not all(isinstance(alias, str) and alias.strip() for alias in aliases):
         raise RulesError(f"{where}: aliases: a list of texts is needed, not {aliases!r}")
-    memory = table.get("memory_mib")
-    if memory is not None and (not isinstance(memory, int) or isinstance(memory, bool) or memory <= 0):
-        raise RulesError(f"{where}: memory_mib: a number of MiB is needed, not {memory!r}")
-    return Product(name, tuple(aliases), memory)
+    return Product(name, tuple(aliases), _amount(table, "memory_mib", "MiB", where))
+
+
+def _amount(table: Mapping[str, Any], key: str, unit: str, where: str) -> int | None:
+    amount = table.get(key)
+    if amount is not None and (not isinstance(amount, int) or isinstance(amount, bool) or amount <= 0):
+        raise RulesError(f"{where}: {key}: a number of {unit} is needed, not {amount!r}")
+    return amount
 
 
 def _table(entry: Any, where: str) -> Mapping[str, Any]:

@@ -27,7 +27,7 @@ from sm_gatecheck.evaluate.values import (
     fields_of,
     is_constant,
 )
-from sm_gatecheck.model.condition import Space
+from sm_gatecheck.model.condition import Condition, Space
 from sm_gatecheck.program.modules import Program
 from sm_gatecheck.target.environment import Environment
 from sm_gatecheck.target.platform import Platform
@@ -98,6 +98,12 @@ class SglangWorld:
     def external_exists(self, dotted: str) -> bool | None:
         return self.platform.exists(dotted)
 
+    def external_contains(self, dotted: str, text: str) -> Condition | None:
+        return self.platform.contains(dotted, text)
+
+    def never_fails(self, name: str) -> bool:
+        return self.platform.never_fails(name)
+
     def importable(self, module: str) -> bool | None:
         return self.platform.importable(module)
 
@@ -136,6 +142,8 @@ class SglangWorld:
         if function.owner is not None:
             return None
         dotted = f"{function.module.name}.{function.qualname}"
+        if dotted in self.platform.facts.calls:
+            return self.platform.call(dotted, args, "")
         if dotted in self.reading.option_functions:
             return args[0] if args and isinstance(args[0], Instance) else self.options_object(interpreter)
         if dotted in self.reading.namespace_functions:

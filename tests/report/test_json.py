@@ -19,7 +19,7 @@ from tests.report.samples import hostile_sample, sample
 ROWS = (
     PredicateRow("sglang.srt.utils.is_sm90", "srt/utils.py", 4, "function", ((90, True), (120, False))),
     PredicateRow("sglang.srt.utils.CAPABILITY", "srt/utils.py", 9, "constant", ((90, (9, 0)), (120, (12, 0)))),
-    PredicateRow("sglang.srt.utils.speed", "srt/utils.py", 12, "property", ((90, None), (120, 1.5)), "asks for the clock"),
+    PredicateRow("sglang.srt.utils.speed", "srt/utils.py", 12, "property", ((90, None), (120, 1.5)), ((90, "asks for the clock"),)),
 )
 
 

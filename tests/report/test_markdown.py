@@ -57,5 +57,4 @@ def test_lists_for_people() -> None:
     source = sample().source
     assert_golden("options-80.txt", option_list.text(source, options, 80, False))
     assert_golden("options.md", option_list.markdown(source, options, "gatecheck options sglang==9.9.9"))
-    assert_golden("predicates-80.txt", predicate_list.text(source, "12.9", ROWS, 80, False))
     assert_golden("predicates.md", predicate_list.markdown(source, "12.9", ROWS, "gatecheck predicates sglang==9.9.9"))

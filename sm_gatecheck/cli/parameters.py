@@ -73,6 +73,32 @@ class Memory(NumberType):
         return round(float(match[1]) * self._UNITS[match[2].lower()])
 
 
+class Size(NumberType):
+    """A number of bytes; ``500MB`` and ``1GiB`` are understood too."""
+
+    name = "SIZE"
+    _UNITS: ClassVar = {
+        "": 1,
+        "b": 1,
+        "kb": 10**3,
+        "mb": 10**6,
+        "gb": 10**9,
+        "kib": 2**10,
+        "mib": 2**20,
+        "gib": 2**30,
+        "m": 2**20,
+        "g": 2**30,
+    }
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,9})?)\s*([A-Za-z]*)", str(value).strip())
+        if match is None or match[2].lower() not in self._UNITS:
+            return self.fail(f"{value!r} is no size, write 500MB or 1GiB", param, ctx)
+        return round(float(match[1]) * self._UNITS[match[2].lower()])
+
+
 def tree_argument(function: Decorated) -> Decorated:
     return click.argument("tree", required=False, metavar="[TREE]", shell_complete=_files)(function)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import re
@@ -23,6 +24,8 @@ from sm_gatecheck.trees.shape import PackageShape
 from sm_gatecheck.trees.tree import Tree, TreeError, UsageError
 
 _REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)(?:\[[^]]*\])?\s*(?P<operator>===?|[<>~!]=|[<>])\s*(?P<version>.*)")
+MAX_BYTES = 2_000_000_000
+"""What fetched releases may take together, some hundreds of them."""
 _ARCHIVES = (".whl", ".tar.gz", ".zip")
 _ABANDONED = ".fetching-"
 _ABANDONED_SECONDS = 24 * 3600
@@ -67,6 +70,10 @@ def open_release(target: str, version: Version, shape: PackageShape, cache_dir: 
                 f"{target} is not kept in {kept.parent} yet, and may not be fetched now: run once with the network, or name a wheel"
             )
         archive = _fetch(target, version, shape, kept)
+        _drop_least_used(kept)
+    else:
+        with contextlib.suppress(OSError):
+            os.utime(archive)  # a release that is used stays
     try:
         return open_archive(target, archive, shape, "release")
     except TreeError as error:
@@ -97,6 +104,23 @@ def _fetch(target: str, version: Version, shape: PackageShape, kept: Path) -> Pa
         if _kept_archive(kept) is None:
             shutil.rmtree(kept, ignore_errors=True)
     return archive
+
+
+def _drop_least_used(fetched: Path) -> None:
+    """Keep the releases below their bound: the least recently used go, the one just fetched stays."""
+    kept: list[tuple[float, int, Path]] = []
+    with contextlib.suppress(OSError):
+        for directory in fetched.parent.iterdir():
+            archive = _kept_archive(directory)
+            if archive is not None and directory != fetched:
+                with contextlib.suppress(OSError):
+                    status = archive.stat()
+                    kept.append((status.st_mtime, status.st_size, directory))
+    room = MAX_BYTES
+    for _, size, directory in sorted(kept, reverse=True):
+        room -= size
+        if room < 0:
+            shutil.rmtree(directory, ignore_errors=True)
 
 
 def _sweep(directory: Path) -> None:

@@ -55,6 +55,22 @@ def test_fetched_once_then_read_from_the_cache(tmp_path: Path, install: Callable
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [NAME]
 
 
+def test_releases_stay_below_their_bound_and_the_last_used_stay(
+    tmp_path: Path, install: Callable[[Index], Index], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(Index(files=wheel_files()))
+    for days, version in enumerate(("0.6.0", "0.6.1", "0.6.2")):
+        kept = tmp_path / "releases" / f"sglang-{version}" / f"sglang-{version}.whl"
+        kept.parent.mkdir(parents=True)
+        wheel(kept, wheel_files())
+        os.utime(kept, (time.time() - (3 - days) * 86400,) * 2)
+    size = kept.stat().st_size
+    open_tree("sglang==0.6.0", cache_dir=tmp_path)  # used now
+    monkeypatch.setattr(release, "MAX_BYTES", 2 * size)
+    open_tree("sglang==0.7.1", cache_dir=tmp_path)
+    assert sorted(path.name for path in (tmp_path / "releases").iterdir()) == ["sglang-0.6.0", "sglang-0.6.2", "sglang-0.7.1"]
+
+
 def test_offline_reads_what_is_kept_and_fetches_nothing(tmp_path: Path, install: Callable[[Index], Index]) -> None:
     index = install(Index(files=wheel_files()))
     with pytest.raises(TreeError, match="is not kept in"):

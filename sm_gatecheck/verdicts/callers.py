@@ -75,9 +75,9 @@ class Callers:
         if name.startswith("__"):
             return [], f"{name} is called by Python itself"
         if mentions.defined(name) > 1:
-            return [], f"{mentions.defined(name)} definitions are called {name}: which of them a call means was not followed"
+            return [], f"{name} is the name of {mentions.defined(name)} definitions: who calls this one was not followed"
         if mentions.count(name) > CALLER_LIMIT:
-            return [], f"{name} is mentioned in {mentions.count(name)} definitions: who of them calls it was not followed"
+            return [], f"{name} is mentioned in {mentions.count(name)} definitions: its callers were not followed"
         callers: list[_Caller] = []
         passed: str | None = None
         for path, line in mentions.mentioning([name]):

@@ -119,18 +119,27 @@ class _Walk:
         self.not_followed: list[NotFollowed] = []
 
     def reads(self, trial: Trial) -> tuple[Read, ...]:
-        """Where the value makes a difference somewhere: what some SM spares first, then in the order of the source."""
+        """Where the value makes a difference somewhere: where a test of the target decides first, then what it costs, then the rest."""
         groups: dict[tuple[str, int, int], list[tuple[Site, int]]] = {}
         for site, active in trial.sites:
             if active:
                 groups.setdefault(site.read_at(self._field), []).append((site, active))
-        everything = self._space.all_bits
-        ordered = sorted(groups.items(), key=lambda item: (_together(item[1]) == everything, item[0]))
+        ordered = sorted(groups.items(), key=lambda item: (self._rank(item[1]), item[0]))
         return tuple(self._read(trial, sites, index < CHAINS) for index, (_, sites) in enumerate(ordered))
+
+    def _rank(self, sites: list[tuple[Site, int]]) -> int:
+        gated = _together(sites) != self._space.all_bits
+        if gated and any(guard.condition.depends_on_target() for site, _ in sites for guard in site.guards):
+            return 0
+        if gated and any(gates_of(self._session, site) for site, _ in sites):
+            return 0
+        if any(site.kind not in (EffectKind.BEHAVIOUR, EffectKind.WARNS) for site, _ in sites):
+            return 1
+        return 2 if gated else 3
 
     def _read(self, trial: Trial, sites: list[tuple[Site, int]], with_calls: bool) -> Read:
         everything = self._space.all_bits
-        order = sorted(sites, key=lambda item: (item[0].kind is EffectKind.BEHAVIOUR, item[1] == everything, item[0].line))
+        order = sorted(_distinct(sites), key=lambda item: (item[0].kind is EffectKind.BEHAVIOUR, item[1] == everything, item[0].line))
         telling = min(sites, key=lambda item: (item[1] == everything, _let_through(item[0]), item[0].line))[0]
         live = _together(sites)
         tests = self._tests(telling)
@@ -194,6 +203,16 @@ def _let_through(site: Site) -> int:
     for guard in site.guards:
         passing &= guard.condition.exists
     return passing.bit_count()
+
+
+def _distinct(sites: Iterable[tuple[Site, int]]) -> list[tuple[Site, int]]:
+    """One site for each thing that is done at a place, where it is reached in several ways; that on the most SMs."""
+    found: dict[tuple[str, str, int], tuple[Site, int]] = {}
+    for site, active in sites:
+        key = (site.what, site.module.path, site.line)
+        if key not in found or found[key][1].bit_count() < active.bit_count():
+            found[key] = (site, active)
+    return list(found.values())
 
 
 def _together(sites: Iterable[tuple[Site, int]]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
+from sm_gatecheck.checks.weights import LIKE
 from sm_gatecheck.cli.refusal import one_line
 from sm_gatecheck.model.report import Diagnostic, Finding
 from sm_gatecheck.model.verdict import Verdict
@@ -30,7 +31,8 @@ def exit_status(findings: Iterable[Finding], diagnostics: Iterable[Diagnostic], 
 
 def counts(finding: Finding, fail_on: str) -> bool:
     """Whether a finding is at or above ``fail_on``."""
-    return fail_on == "any" or VERDICT_OF.get(finding.rule) in _THRESHOLDS[fail_on]
+    verdict = VERDICT_OF.get(finding.rule) or LIKE.get(finding.rule)
+    return fail_on == "any" or verdict in _THRESHOLDS[fail_on]
 
 
 def say(message: str, quiet: bool = False) -> None:

@@ -24,7 +24,14 @@ def verbosity_of(parameters: dict[str, Any]) -> int:
 
 
 def render_report(
-    report: Report, format_name: str, rules: Rules, destination: Destination, verbosity: int, command: str, fail_on: str = "never"
+    report: Report,
+    format_name: str,
+    rules: Rules,
+    destination: Destination,
+    verbosity: int,
+    command: str,
+    fail_on: str = "never",
+    resolved: bool = False,
 ) -> str:
     """The report in one of ``REPORT_FORMATS``. ``fail_on`` says what is a failure where the format knows failures."""
     if format_name == "json":
@@ -61,7 +68,12 @@ def render_report(
         return junit.render(report, cards, lambda finding: counts(finding, "any" if fail_on == "never" else fail_on))
     from sm_gatecheck.report import text
 
-    return text.render(report, rules.devices, text.TextStyle(destination.width, destination.wants_color, verbosity, cards))
+    style = text.TextStyle(destination.width, destination.wants_color, verbosity, cards)
+    if report.launches:
+        from sm_gatecheck.report import gate
+
+        return gate.render(report, rules.devices, style, resolved=resolved)
+    return text.render(report, rules.devices, style)
 
 
 def render_apart(report: Report, gpus: Gpus, format_name: str, rules: Rules, destination: Destination, *how: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,9 +21,11 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_file(path: Path, name: str | None = None) -> SourceText:
-    """LaunchError, one line, for what is no text file of a sensible size."""
+def read_file(path: Path, name: str | None = None, contents: Mapping[Path, bytes] | None = None) -> SourceText:
+    """LaunchError, one line, for what is no text file of a sensible size. ``contents`` stand for files as they would be."""
     shown = printable(name or str(path))
+    if contents and path in contents:
+        return decoded(contents[path], name or str(path), path)
     try:
         found = os.stat(path)
         if stat.S_ISDIR(found.st_mode):
@@ -62,6 +65,7 @@ class Companions:
     """What a launch file names and that can be read: each file once, and not more than a few."""
 
     found: dict[Path, SourceText | None] = field(default_factory=dict)
+    contents: Mapping[Path, bytes] = field(default_factory=dict)
 
     def read(self, name: str, directory: Path | None) -> SourceText | None:
         """The file of that name, relative to ``directory``; None where there is none (or no directory to look in)."""
@@ -76,7 +80,7 @@ class Companions:
             if len(self.found) >= MAX_COMPANIONS:
                 return None
             try:
-                self.found[path] = read_file(path, _shown(path, name, directory))
+                self.found[path] = read_file(path, _shown(path, name, directory), self.contents)
             except LaunchError:
                 self.found[path] = None
         return self.found[path]

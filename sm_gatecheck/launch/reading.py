@@ -32,22 +32,24 @@ def read_launch(
     rules: Rulebook | None = None,
     version: str | None = None,
     name: str = "<text>",
+    contents: Mapping[Path, bytes] | None = None,
 ) -> tuple[Launch, ...]:
     """The launches of a file (``Path``), of standard input (``"-"``) or of a text (any other ``str``, reported as ``name``).
 
     ``table`` are the options of the tree that will run; without one, flags are taken at their word. ``format`` is a name of
     ``format_names()``, found by name and content unless given. ``environment`` are variables that the machine is known to
     have; nothing is taken from the process's own. ``version`` is the tree's release, else what the launch itself names.
+    ``contents`` are files as they would be read, by path, instead of as they lie there.
     Empty where the file starts no server. LaunchError, one line, for what cannot be read at all or an unknown format.
     """
     book = LaunchRules.read(rules or Rulebook.open())
     if str(path_or_text) == STDIN:
         source = decoded(sys.stdin.buffer.read(), "<stdin>")
     elif isinstance(path_or_text, Path):
-        source = read_file(path_or_text)
+        source = read_file(path_or_text, contents=contents)
     else:
         source = decoded(path_or_text.encode("utf-8", "surrogateescape"), name)
-    companions = Companions()
+    companions = Companions(contents=contents or {})
     reading = Reading(book, table, companions, dict(environment or {}), version)
     chosen = _format(format, source, reading)
     builder = Builder(book, table, companions, reading.environment, chosen.name, version)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sm_gatecheck.model.launch_report import LaunchReport
 from sm_gatecheck.model.span import Span
 from sm_gatecheck.model.verdict import OptionReport, Severity
 
@@ -50,7 +51,7 @@ class Finding:
     """A judgement or a check that a person should look at; ``fingerprint`` has no line numbers and outlives edits.
 
     ``file`` and ``line`` are of the tree. ``launch`` is the place to change in the user's own files, where there is one: that of the
-    flag in a launch file, say; its ``file`` is named as the user named it.
+    flag in a launch file, say; its ``file`` is named as the user named it. ``launch_number`` is the launch of the report that it is about.
     """
 
     rule: str
@@ -63,6 +64,7 @@ class Finding:
     line: int
     fingerprint: str
     launch: Span | None = None
+    launch_number: int | None = None
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ class PredicateRow:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that ``gatecheck --sm … TREE`` found."""
+    """Everything that ``gatecheck --sm … TREE`` found; ``launches`` are those that were gated, empty for an inventory."""
 
     source: Source
     assumptions: Assumptions
@@ -129,3 +131,4 @@ class Report:
     findings: tuple[Finding, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     statistics: Statistics = Statistics()
+    launches: tuple[LaunchReport, ...] = ()

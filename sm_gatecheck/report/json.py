@@ -15,6 +15,7 @@ from sm_gatecheck.model.report import Assumptions, Coverage, Diagnostic, Finding
 from sm_gatecheck.model.span import Span
 from sm_gatecheck.model.verdict import DefaultAlternative, Effect, EffectKind, Evidence, Judgement, OptionReport, Verdict
 from sm_gatecheck.report import indented
+from sm_gatecheck.report.launches import launch_keys
 
 SCHEMA_VERSION = "1"
 
@@ -39,6 +40,7 @@ def report_document(report: Report) -> dict[str, Any]:
             "cache": statistics.cache,
             "coverage": _coverage(statistics.coverage),
         },
+        **launch_keys(report, plain),
     }
 
 
@@ -227,10 +229,23 @@ def written_finding(finding: Finding) -> dict[str, Any]:
         "value": plain(finding.value),
         "sm": finding.sm,
         "message": finding.message,
-        "file": finding.file,
-        "line": finding.line,
+        **_place(finding),
         "fingerprint": finding.fingerprint,
         "launch": None if finding.launch is None else _span(finding.launch),
+    }
+
+
+def _place(finding: Finding) -> dict[str, Any]:
+    """Where the finding stands: the line to change in a launch file, with the line of the tree that decides beside it; else that line."""
+    if finding.launch is None:
+        return {"file": finding.file, "line": finding.line}
+    guard = {"file": finding.file, "line": finding.line} if finding.file else None
+    return {
+        "file": finding.launch.file,
+        "line": finding.launch.line,
+        "column": finding.launch.column,
+        "guard": guard,
+        "launch_number": finding.launch_number,
     }
 
 

@@ -18,7 +18,7 @@ from sm_gatecheck.target.session import Session
 from sm_gatecheck.verdicts.domains import shown
 from sm_gatecheck.verdicts.evidence import proof
 from sm_gatecheck.verdicts.resolved import Alternative, conditions_by_place, differs, last_write, values_on
-from sm_gatecheck.verdicts.sites import Default, Site, SiteIndex, active_on
+from sm_gatecheck.verdicts.sites import Default, Site, Sites, active_on
 from sm_gatecheck.verdicts.summaries import summary_of
 
 BEHAVIOUR_LIMIT = 6
@@ -93,7 +93,7 @@ class Situation:
 class Judge:
     """Judges options of one session, in one situation: that of the defaults unless told."""
 
-    def __init__(self, session: Session, sites: SiteIndex, situation: Situation | None = None) -> None:
+    def __init__(self, session: Session, sites: Sites, situation: Situation | None = None) -> None:
         self.session = session
         self.space = session.space
         self.sites = sites
@@ -390,7 +390,7 @@ class Judge:
             here = happening.condition.on(bits)
             if not here.is_false:
                 found.append(_with_when(happening.effect, here))
-        behaviours: dict[Effect, None] = {}
+        behaviours: dict[str, None] = {}
         for effect, site in self._site_effects(trial, bits) if with_sites else ():
             if len(behaviours) < BEHAVIOUR_LIMIT or effect.kind is not EffectKind.BEHAVIOUR:
                 here = self._remaining(site, trial, bits)
@@ -398,8 +398,9 @@ class Judge:
                     worded = _with_when(effect, here)
                     found.append(worded)
                     if effect.kind is EffectKind.BEHAVIOUR:
-                        behaviours[worded] = None
-        return sorted(dict.fromkeys(found), key=lambda effect: (*_order(effect), str(effect.when)))
+                        behaviours[repr(worded)] = None
+        distinct = {repr(effect): effect for effect in found}  # a value may be a list, which has no hash
+        return sorted(distinct.values(), key=lambda effect: (*_order(effect), str(effect.when)))
 
     def _site_effects(self, trial: Trial, bits: int) -> list[tuple[Effect, Site]]:
         found = [(self._site_effect(site), site) for site, active in trial.sites if active & bits]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from sm_gatecheck.evaluate.classes import is_enum
 from sm_gatecheck.evaluate.frames import Event, Guard
@@ -77,6 +77,15 @@ class Site:
             module, node = self.chain[0]
             return module.path, getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
         return self.module.path, self.line, getattr(self.node, "col_offset", 0)
+
+
+class Sites(Protocol):
+    """What judging asks of the sites of a tree."""
+
+    gated_in_resolution: set[str]
+
+    def decided(self, field: str) -> Iterable[Site]: ...
+    def further(self, field: str) -> Iterable[Site]: ...
 
 
 class SiteIndex:

@@ -107,13 +107,18 @@ def test_fail_on(run: Run, asked: Asked, sms: str, fail_on: str, status: int) ->
         ({"GC103"}, {"noop", "any"}),
         ({"GC104"}, {"noop", "any"}),
         ({"GC105"}, {"any"}),
-        ({"GC201"}, {"any"}),
+        ({"GC201"}, {"rejected", "harmful", "noop", "any"}),
+        ({"GC202"}, {"noop", "any"}),
+        ({"GC203"}, {"any"}),
+        ({"GC204"}, {"rejected", "harmful", "noop", "any"}),
+        ({"GC205"}, {"noop", "any"}),
+        ({"GC999"}, {"any"}),
         (set(), set()),
     ],
 )
 def test_each_kind_of_finding_fails_from_its_threshold_on(run: Run, asked: Asked, rules: set[str], fails: set[str]) -> None:
     report = sample()
-    others = [replace(report.findings[0], rule="GC201")]
+    others = [replace(report.findings[0], rule=rule) for rule in ("GC201", "GC202", "GC203", "GC204", "GC205", "GC999")]
     asked.report = replace(report, findings=tuple(finding for finding in (*report.findings, *others) if finding.rule in rules))
     failed = {kind for kind in ("rejected", "harmful", "noop", "any", "never") if run("--sm", "120", "TREE", "--fail-on", kind).status}
     assert failed == fails

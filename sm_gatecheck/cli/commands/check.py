@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from sm_gatecheck.cli.baselines import apply_baseline, save_baseline
+from sm_gatecheck.cli.gate import STDIN, check_launches, launch_options, wanted_launches
 from sm_gatecheck.cli.group import CONFIGURATION, LAUNCH_ARGUMENTS
 from sm_gatecheck.cli.ignores import ignore_findings
 from sm_gatecheck.cli.inventory import Context, take_inventory
@@ -25,29 +26,41 @@ from sm_gatecheck.model.errors import UsageError
 @gpu_options
 @context_options
 @reports_options(REPORT_FORMATS)
-@click.option("--fail-on", type=Word(FAIL_ON), default="never", show_default=True, help="Exit 1 for findings of this kind or worse.")
+@click.option(
+    "--fail-on", type=Word(FAIL_ON), help="Exit 1 for findings of this kind or worse (default: harmful for a launch, else never)."
+)
 @click.option("--baseline", type=click.Path(path_type=Path), metavar="FILE", help="Leave out the findings that FILE lists.")
 @click.option("--write-baseline", type=click.Path(path_type=Path), metavar="FILE", help="Accept today's findings: list them in FILE.")
-@click.option("--launch", "launches", multiple=True, hidden=True)
+@launch_options
+@click.option("--resolved", is_flag=True, help="Show what the server will really run with: what resolution changes for the launch.")
 @run_options
 @click.pass_context
 def command(ctx: click.Context, /, **parameters: Any) -> int:
     """Say what each server option of TREE does on a GPU: what is refused, what does nothing, what does nothing but cost.
 
+    With --launch FILE, or the arguments of a launch after --, only what that launch really sets, on the file's own lines.
+
     The GPU is that of this machine unless --sm or --gpu names one. Exits 0; with --fail-on, 1 when there are such
     findings; 2 for wrong usage; 3 when TREE cannot be analysed; 4 with --strict when anything was left out.
     """
-    if parameters["launches"] or ctx.meta.get(LAUNCH_ARGUMENTS) is not None:
-        raise UsageError("checking one launch (--launch, or arguments after --) is not in this version yet; leave it out for the inventory")
     quiet = parameters["quiet"]
+    launches = wanted_launches(parameters, ctx.meta.get(LAUNCH_ARGUMENTS))
+    if parameters["resolved"] and launches is None:
+        raise UsageError("--resolved is about a launch: name one with --launch FILE, or write its arguments after --")
     rules = Rules.open(parameters["rules"])
     gpus = wanted_gpus(parameters["sms"], parameters["gpus"], rules.devices, quiet)
-    report = take_inventory(parameters["tree"], gpus, rules, Context.of(parameters))
-    ignored = ignore_findings(report, ctx.meta.get(CONFIGURATION), rules, quiet)
+    context = Context.of(parameters)
+    if launches is None:
+        report = take_inventory(parameters["tree"], gpus, rules, context)
+    else:
+        report = check_launches(parameters["tree"], gpus, rules, context, launches)
+    files = [] if launches is None else [Path(name) for name in launches.files if name != STDIN]
+    ignored = ignore_findings(report, ctx.meta.get(CONFIGURATION), rules, quiet, files, complete=launches is None)
     fresh = (*apply_baseline(ignored.kept, parameters["baseline"], report.sms, quiet), *ignored.about)
     report = replace(report, findings=fresh)
-    again, verbosity, fail_on = command_line("check", gpus.sms, parameters), verbosity_of(parameters), parameters["fail_on"]
-    write_reports(parameters, lambda name, where: render_apart(report, gpus, name, rules, where, verbosity, again, fail_on))
+    again, verbosity, resolved = command_line("check", gpus.sms, parameters), verbosity_of(parameters), parameters["resolved"]
+    fail_on = parameters["fail_on"] or ("never" if launches is None else "harmful")
+    write_reports(parameters, lambda name, where: render_apart(report, gpus, name, rules, where, verbosity, again, fail_on, resolved))
     if parameters["write_baseline"] is not None:
         save_baseline(ignored.kept, parameters["write_baseline"], quiet)
         fresh = ignored.about

@@ -1,0 +1,174 @@
+"""A gate over launches: one report about all of them, from one scan of the tree."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sm_gatecheck.launch.gating import GatedLaunch, gate_launch
+from sm_gatecheck.launch.located import printable
+from sm_gatecheck.launch.model import Launch
+from sm_gatecheck.launch.reading import read_arguments, read_launch
+from sm_gatecheck.launch.rules import LaunchRules
+from sm_gatecheck.model.errors import TreeError, UsageError
+from sm_gatecheck.model.report import Assumptions, Coverage, Report, Statistics
+from sm_gatecheck.model.verdict import OptionReport, Verdict
+from sm_gatecheck.rulebook import Rulebook
+from sm_gatecheck.trees.tree import Tree
+from sm_gatecheck.verdicts.analysis import Progress, open_session
+from sm_gatecheck.verdicts.gate import VARIABLE, Gate
+from sm_gatecheck.verdicts.memory import Memory
+from sm_gatecheck.verdicts.request import Request
+
+SECTION = "launches"
+
+
+@dataclass(frozen=True)
+class LaunchInput:
+    """What is to be gated: files (``-`` for standard input) in a format (found unless given), plain arguments, known variables."""
+
+    files: tuple[str, ...] = ()
+    arguments: tuple[str, ...] | None = None
+    format: str | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+class LaunchCheck:
+    """Reads and gates launches on one tree under one request; the tree is scanned when first needed, and once."""
+
+    def __init__(self, tree: Tree, request: Request, rules: Rulebook, progress: Progress | None = None) -> None:
+        self.tree = tree
+        self.request = request
+        self.rules = rules
+        self.progress: Progress = progress or (lambda what, done, total: None)
+        self._started = time.monotonic()
+
+    @cached_property
+    def gate(self) -> Gate:
+        session = open_session(self.tree, self.request, self.rules)
+        # Options stay open while the tree is scanned, so that each can be judged; what is assumed of them goes with each launch.
+        session.settings = {
+            name: value for name, value in self.request.settings.items() if name not in session.options.by_field and not _is_variable(name)
+        }
+        return Gate(session, self.request.sms)
+
+    def read(self, wanted: LaunchInput, contents: Mapping[Path, bytes] | None = None) -> tuple[Launch, ...]:
+        """The launches of all inputs. LaunchError for a file that cannot be read, UsageError where one starts no server."""
+        self.progress("Reading options", 0, 3)
+        table = self.gate.session.options
+        if not table:
+            raise TreeError(
+                f"{self.tree.source.target}: no server options were found in it; a release that declares them in a new way needs a rule"
+            )
+        version = self.tree.source.sglang_version
+        found: list[Launch] = []
+        for name in wanted.files:
+            where: Path | str = name if name == "-" else Path(name)
+            launches = read_launch(
+                where, table, format=wanted.format, environment=wanted.environment, rules=self.rules, version=version, contents=contents
+            )
+            found.extend(launches)
+        if wanted.files and not found:
+            names = " and ".join(printable(name) for name in wanted.files[:3])
+            raise UsageError(f"{names}: no start of an SGLang server was found there; --launch-format FORMAT says how to read it")
+        if wanted.arguments is not None:
+            found.append(read_arguments(wanted.arguments, table, rules=self.rules, version=version))
+        return tuple(found)
+
+    @cached_property
+    def _assumed(self) -> dict[str, Any]:
+        return {name: value for name, value in self.request.settings.items() if name in self.gate.options}
+
+    def check(self, launches: Sequence[Launch]) -> Report:
+        """The report on the launches; kept in the cache, and taken from there."""
+        memory = Memory(self.tree, self.request, self.rules, (SECTION, repr(launches))) if self.request.use_cache else None
+        known = None if memory is None else memory.recall()
+        if known is not None:
+            return replace(known, statistics=replace(known.statistics, seconds=self._seconds()))
+        report = self.report(self.gated(launches))
+        if memory is not None:
+            memory.keep(report)
+        return report
+
+    def gated(self, launches: Sequence[Launch]) -> list[GatedLaunch]:
+        """Each launch with what the gate found."""
+        patterns = LaunchRules.read(self.rules).variables
+        with _no_collecting():
+            self.progress("Following options through the tree", 1, 3)
+            _ = self.gate.sites
+            self.progress("Judging", 2, 3)
+            found = [gate_launch(self.gate, launch, self._assumed, patterns, self.tree.source.sglang_version) for launch in launches]
+            self.progress("Judging", 3, 3)
+        return found
+
+    def report(self, found: Sequence[GatedLaunch]) -> Report:
+        """One report about all launches: findings in the order of the launches, options once with the judgements of every launch."""
+        session = self.gate.session
+        options = _merged(found)
+        return Report(
+            source=self.tree.source,
+            assumptions=Assumptions(cuda_version=self.request.cuda, settings=dict(self.request.settings)),
+            sms=self.request.sms,
+            options=options,
+            findings=tuple(replace(finding, launch_number=number) for number, gated in enumerate(found) for finding in gated.findings),
+            diagnostics=(
+                *self.tree.diagnostics,
+                *(diagnostic for module in session.program.modules() for diagnostic in module.diagnostics),
+                *(diagnostic for gated in found for diagnostic in gated.diagnostics),
+            ),
+            statistics=Statistics(
+                files_seen=len(self.tree.files),
+                files_parsed=sum(1 for module in session.program.modules() if "syntax" in module.__dict__),
+                seconds=self._seconds(),
+                cache="cold",
+                coverage=Coverage(
+                    options=len(options),
+                    gated_options=_count(options, lambda verdict: verdict is not Verdict.UNGATED),
+                    unknown_options=_count(options, lambda verdict: verdict is Verdict.UNKNOWN),
+                    sites=self.gate.sites.found(),
+                ),
+            ),
+            launches=tuple(gated.report for gated in found),
+        )
+
+    def _seconds(self) -> float:
+        return round(time.monotonic() - self._started, 3)
+
+
+def _merged(found: Sequence[GatedLaunch]) -> tuple[OptionReport, ...]:
+    by_field: dict[str, OptionReport] = {}
+    for gated in found:
+        for report in gated.judged.options:
+            known = by_field.get(report.option.field)
+            by_field[report.option.field] = (
+                report
+                if known is None
+                else replace(known, judgements=(*known.judgements, *(j for j in report.judgements if j not in known.judgements)))
+            )
+    return tuple(by_field[name] for name in sorted(by_field))
+
+
+def _is_variable(name: str) -> bool:
+    return name.startswith(VARIABLE)
+
+
+def _count(options: Sequence[OptionReport], test: Callable[[Verdict], Any]) -> int:
+    return sum(1 for option in options if any(test(judgement.verdict) for judgement in option.judgements))
+
+
+@contextmanager
+def _no_collecting() -> Iterator[None]:
+    """Syntax trees and conditions are millions of objects that all stay alive: looking for garbage finds nothing."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()

@@ -1,0 +1,61 @@
+"""What a launch sets and what becomes of it, as reports show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from sm_gatecheck.model.span import Span
+from sm_gatecheck.model.verdict import DefaultAlternative, OptionReport
+
+
+@dataclass(frozen=True)
+class GivenValue:
+    """A value that a launch gives an option or a variable (``env:NAME``), where, and how the flag was spelt.
+
+    ``unresolved`` are the references (``$TP``) that its value hangs on, ``assumed`` what was taken for granted, ``when`` the
+    condition under which it counts (None: always).
+    """
+
+    field: str
+    value: Any
+    flag: str
+    span: Span
+    unresolved: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+    when: str | None = None
+
+
+@dataclass(frozen=True)
+class ResolvedOption:
+    """An option that resolution changes for a launch on one SM.
+
+    ``before`` is the given value, else the declared default. ``value`` and ``when`` are the change, None where it is not a value that
+    can be told from the source (then ``text`` is the expression); ``alternatives`` are all that the option may end with.
+    """
+
+    field: str
+    before: Any
+    value: Any
+    when: str | None
+    file: str
+    line: int
+    text: str | None = None
+    alternatives: tuple[DefaultAlternative, ...] = ()
+
+
+@dataclass(frozen=True)
+class LaunchReport:
+    """One launch: what it sets and, by SM, what resolution changes. ``judged`` are its options with their verdicts."""
+
+    span: Span
+    entry: str
+    format: str
+    name: str | None = None
+    when: str | None = None
+    given: tuple[GivenValue, ...] = ()
+    conditional: tuple[GivenValue, ...] = ()
+    unresolved: tuple[str, ...] = ()
+    version: str | None = None
+    judged: tuple[OptionReport, ...] = ()
+    resolved: tuple[tuple[int, tuple[ResolvedOption, ...]], ...] = field(default=())

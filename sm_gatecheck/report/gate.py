@@ -1,0 +1,232 @@
+"""The text report about launches: each with what is wrong on its own lines first, and why in SGLang's below.
+
+A person reads this before a restart: the verdict on the launch stands in the first line, the mend beside each finding, and what
+was taken for granted at the end.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from rich.text import Text
+
+from sm_gatecheck.checks.weights import LIKE
+from sm_gatecheck.model.launch_report import LaunchReport, ResolvedOption
+from sm_gatecheck.model.report import Report
+from sm_gatecheck.model.target import Devices
+from sm_gatecheck.model.verdict import Verdict
+from sm_gatecheck.report.clean import shortened, visible
+from sm_gatecheck.report.grouping import Entry, Group, grouped
+from sm_gatecheck.report.proof import LABEL_WIDTH, place, proof_rows
+from sm_gatecheck.report.sheet import Sheet
+from sm_gatecheck.report.text import STYLES, TextStyle
+from sm_gatecheck.report.wording import WORDS, counted, listed, option_name, sm_list, sm_title, source_title, value_text
+
+CONDITION_ROOM = 200
+"""Characters of a condition that are shown: a model's name and two tests, say; ``-v`` shows all."""
+MINOR = (Verdict.PARTIAL,)
+"""Shown in a line unless asked for: on every GPU there is some kernel that it lacks."""
+UNRESOLVED_SHOWN = 6
+
+
+def render(report: Report, devices: Devices, style: TextStyle, *, resolved: bool = False) -> str:
+    """The report as text that ends with a line feed; ``resolved`` adds what the server will run with."""
+    sheet = Sheet(style.width, style.color)
+    by_launch = [_groups(report, number) for number in range(len(report.launches))]
+    if style.quiet:
+        for number, groups in enumerate(by_launch):
+            sheet.verbatim(_quiet_line(report.launches[number], group, entry) for group in groups for entry in group.entries)
+        return sheet.text()
+    for number, (launch, groups) in enumerate(zip(report.launches, by_launch)):
+        if number:
+            sheet.blank()
+        _launch(sheet, style, report, devices, launch, groups)
+        if resolved:
+            _resolved(sheet, style, report, launch)
+    _left_out(sheet, report)
+    _checked(sheet, report)
+    return sheet.text()
+
+
+def _groups(report: Report, number: int) -> list[Group]:
+    findings = tuple(finding for finding in report.findings if finding.launch_number == number)
+    groups = grouped(replace(report, options=report.launches[number].judged, findings=findings))
+    order = list(WORDS)
+    return sorted(groups, key=lambda group: order.index(weight) if (weight := _weight(group)) is not None else len(order))
+
+
+def _weight(group: Group) -> Verdict | None:
+    return group.verdict or LIKE.get(group.rule)
+
+
+def _quiet_line(launch: LaunchReport, group: Group, entry: Entry) -> str:
+    where = entry.finding.launch or launch.span
+    place = f"{visible(where.file)}:{where.line}:{where.column}"
+    return f"{place}: {entry.finding.rule} {_subject(launch, group, entry)} on {sm_list(entry.sms)}: {visible(entry.message)}"
+
+
+def _launch(sheet: Sheet, style: TextStyle, report: Report, devices: Devices, launch: LaunchReport, groups: Sequence[Group]) -> None:
+    for sm in report.sms:
+        sheet.paragraph(_headline(launch, sm_title(devices, sm), sm, groups))
+    minor = [] if style.whole else [group for group in groups if group.verdict in MINOR]
+    for group in groups:
+        if group not in minor:
+            sheet.blank()
+            _block(sheet, style, launch, group)
+    notes = list(_notes(launch, minor))
+    if notes:
+        sheet.blank()
+        sheet.rows(notes, indent=2, label_width=8)
+
+
+def _title(launch: LaunchReport) -> str:
+    """``chat.service:13``, and what the file calls it."""
+    name = f" ({visible(launch.name)})" if launch.name else ""
+    return f"{visible(launch.span.file)}:{launch.span.line}{name}"
+
+
+def _headline(launch: LaunchReport, title: str, sm: int, groups: Iterable[Group]) -> Text:
+    counts: Counter[Verdict | None] = Counter()
+    for group in groups:
+        if group.verdict not in MINOR and any(sm in entry.sms for entry in group.entries):
+            counts[_weight(group)] += 1
+    line = Text.assemble((_title(launch), "bold"), " on ", (title, "bold"), ": ")
+    parts: list[Text] = []
+    for verdict, words in WORDS.items():
+        if number := counts[verdict]:
+            what = counted(number, "setting") if not parts else f"{number:,}"
+            parts.append(Text(f"{what} {words.one if number == 1 else words.many}", style=STYLES[verdict]))
+    if counts[None]:
+        parts.append(Text(counted(counts[None], "remark"), style="yellow"))
+    if not parts:
+        return line.append("nothing that it sets is refused, replaced or dead.", style="green")
+    for index, part in enumerate(parts):
+        line.append("" if index == 0 else " and " if index == len(parts) - 1 else ", ").append_text(part)
+    return line.append(".")
+
+
+def _block(sheet: Sheet, style: TextStyle, launch: LaunchReport, group: Group) -> None:
+    weight = _weight(group)
+    first = group.entries[0].finding
+    where = first.launch or launch.span
+    at = Text(f"{visible(where.file)}:{where.line}:{where.column}", style="cyan")
+    sheet.paragraph(at.append("  ").append(_subject(launch, group, group.entries[0]), style="bold default"), indent=2)
+    card = style.cards.get(group.rule)
+    heading = WORDS[group.verdict].heading if group.verdict is not None else card.title if card is not None else group.rule
+    sheet.paragraph(Text(heading, style=STYLES[weight]).append(f"  {group.rule} on {sm_list(group.sms)}", style="dim"), indent=4)
+    for entry in group.entries:
+        sheet.rows(_rows(entry, style.whole), indent=4, label_width=LABEL_WIDTH)
+    mend = group.mend(style.cards)
+    if mend:
+        sheet.rows([("do", Text(visible(mend), style="green"))], indent=4, label_width=LABEL_WIDTH)
+
+
+def _rows(entry: Entry, whole: bool) -> list[tuple[str, Text]]:
+    rows = [("what", Text(_cut(visible(entry.message), whole)))]
+    if entry.judgement is not None:
+        judgement = entry.judgement
+        if not whole:
+            effects = tuple(replace(effect, when=None if effect.when is None else _cut(effect.when, whole)) for effect in judgement.effects)
+            judgement = replace(judgement, effects=effects)
+        return rows + proof_rows(judgement, whole)
+    return [*rows, ("where", place(entry.finding.file, entry.finding.line))] if entry.finding.file else rows
+
+
+def _cut(text: str, whole: bool) -> str:
+    return text if whole else shortened(text, CONDITION_ROOM + 120)
+
+
+def _subject(launch: LaunchReport, group: Group, entry: Entry) -> str:
+    """The setting as the launch spells it."""
+    finding = entry.finding
+    for given in launch.given:
+        if given.field == finding.option:
+            return _written(given.flag, given.value, given.field)
+    return visible(finding.option)
+
+
+def _written(flag: str, value: object, field: str) -> str:
+    if field.startswith("env:") or not flag.startswith("-"):
+        return f"{visible(flag)}={value_text(value)}"
+    return visible(flag) if value is True else f"{visible(flag)} {value_text(value)}"
+
+
+def _notes(launch: LaunchReport, minor: Sequence[Group]) -> Iterable[tuple[str, Text]]:
+    if minor:
+        names = listed([group.name for group in minor])
+        yield "in part", Text(f"{names}: some of SGLang's uses of it are out of reach on this GPU (-v shows which)", style="dim")
+    undecided = [report for report in launch.judged if any(j.verdict is Verdict.UNKNOWN for j in report.judgements)]
+    if undecided:
+        yield "open", Text(f"{listed([option_name(report.option) for report in undecided])}: not decided by reading", style="magenta")
+    if launch.conditional:
+        shown = [f"{_written(given.flag, given.value, given.field)} when {visible(given.when or '')}" for given in launch.conditional]
+        yield "maybe", Text(f"not judged, set only under a condition of the file: {'; '.join(shown[:UNRESOLVED_SHOWN])}", style="dim")
+    if launch.unresolved:
+        names = listed([visible(name) for name in launch.unresolved[:UNRESOLVED_SHOWN]])
+        more = f" and {len(launch.unresolved) - UNRESOLVED_SHOWN} more" if len(launch.unresolved) > UNRESOLVED_SHOWN else ""
+        yield "unknown", Text(f"the file does not tell: {names}{more}", style="dim")
+
+
+# -- what the server will run with --------------------------------------------------------------------------------------
+
+
+def _resolved(sheet: Sheet, style: TextStyle, report: Report, launch: LaunchReport) -> None:
+    for sm, options in launch.resolved:
+        certain = [option for option in options if option.when is None]
+        open_ones = [option for option in options if option.when is not None]
+        sheet.blank()
+        sheet.paragraph(Text(f"What resolution changes for it on SM{sm}", style="bold"), indent=2)
+        if not options:
+            sheet.paragraph(Text("nothing", style="dim"), indent=4)
+        width = max((len(option.field) for option in options), default=0)
+        for option in certain:
+            _resolved_row(sheet, style, option, width)
+        if open_ones:
+            sheet.paragraph(Text("and where its condition holds:", style="dim"), indent=2)
+        for option in open_ones:
+            _resolved_row(sheet, style, option, width)
+
+
+def _resolved_row(sheet: Sheet, style: TextStyle, option: ResolvedOption, width: int) -> None:
+    after = value_text(option.value) if option.text is None else visible(option.text)
+    change = f"{value_text(option.before)} → {after}"
+    where = f"{visible(option.file)}:{option.line}"
+    room = style.width - 4 - width - 2 - len(where) - 2
+    line = Text(visible(option.field).ljust(width) + "  ")
+    if style.whole or len(change) <= room:
+        line.append(change)
+    else:
+        line.append(shortened(change, max(room, 12)))
+    line.append("  ").append(where, style="cyan")
+    sheet.line(line, indent=4)
+    if option.when is not None:
+        condition = visible(option.when)
+        sheet.paragraph(Text(f"when {condition if style.whole else shortened(condition, CONDITION_ROOM)}", style="dim"), indent=6)
+
+
+# -- the end ------------------------------------------------------------------------------------------------------------
+
+
+def _left_out(sheet: Sheet, report: Report) -> None:
+    if report.diagnostics:
+        sheet.blank()
+        first = report.diagnostics[0]
+        more = f", and {len(report.diagnostics) - 1} more" if len(report.diagnostics) > 1 else ""
+        line = Text("Left out: ", style="magenta").append_text(place(first.file, first.line))
+        sheet.paragraph(line.append(f"  {visible(first.message)}{more}", style="default"))
+
+
+def _checked(sheet: Sheet, report: Report) -> None:
+    assumed = report.assumptions
+    given = [f"{visible(name)}={value_text(value)}" for name, value in sorted(assumed.settings.items())]
+    settings = sum(len(launch.given) for launch in report.launches)
+    facts = [
+        source_title(report.source),
+        ", ".join([f"NVIDIA CUDA {visible(assumed.cuda_version)}", "optional packages installed", *given]) + " assumed",
+        f"{counted(len(report.launches), 'launch', 'launches')} with {counted(settings, 'setting')}",
+        f"{report.statistics.seconds:.1f} s, {report.statistics.cache} cache",
+    ]
+    sheet.blank()
+    sheet.paragraph(Text(f"Checked against {'; '.join(facts)}.", style="dim"))

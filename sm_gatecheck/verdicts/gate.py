@@ -1,0 +1,322 @@
+"""One launch: every option that it sets judged at its value with the rest of the launch standing, and what resolution makes of it.
+
+Finding the sites of a tree is the costly part and the same for every launch: a ``Gate`` does it once. Resolution is run anew
+for each launch, with all of it and with all but one option, so that each effect has the option that causes it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from sm_gatecheck.evaluate.frames import Event
+from sm_gatecheck.evaluate.values import Payload
+from sm_gatecheck.model.condition import ANY, Condition
+from sm_gatecheck.model.launch_report import ResolvedOption
+from sm_gatecheck.model.option import Option
+from sm_gatecheck.model.verdict import DefaultAlternative, Effect, Judgement, OptionReport, Verdict
+from sm_gatecheck.target.reach import Reach
+from sm_gatecheck.target.resolution import Outcome, Resolver
+from sm_gatecheck.target.session import Session
+from sm_gatecheck.verdicts.given import GivenSites, rewritten_at_runtime
+from sm_gatecheck.verdicts.judging import Judge, Situation, Trial
+from sm_gatecheck.verdicts.resolved import Alternative, conditions_by_place, last_write, values_on
+from sm_gatecheck.verdicts.sites import SiteIndex
+from sm_gatecheck.verdicts.summaries import summary_of
+
+REFUSING = ("raise", "assert", "key_error")
+VARIABLE = "env:"
+
+
+class _NotKnown:
+    """Stands for a value that a launch does not tell."""
+
+    def __repr__(self) -> str:
+        return "NOT_KNOWN"
+
+
+NOT_KNOWN = _NotKnown()
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What one launch sets: options by field, variables by ``env:NAME``; ``NOT_KNOWN`` where it does not tell the value.
+
+    ``background`` is what is assumed beside it: taken into account, and not judged.
+    """
+
+    settings: Mapping[str, Any]
+    background: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def everything(self) -> dict[str, Any]:
+        return {**self.background, **self.settings}
+
+    def without(self, name: str) -> Scenario:
+        return replace(self, settings={other: value for other, value in self.settings.items() if other != name})
+
+    def with_value(self, name: str, value: Any) -> Scenario:
+        return replace(self, settings={**self.settings, name: value})
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Resolution ends with an error on one SM, whatever is unknown. ``options`` are those of the launch without which it would not."""
+
+    sm: int
+    what: str
+    file: str
+    line: int
+    options: tuple[str, ...]
+    asked: tuple[str, ...] = ()
+    """Options that the refusing test asks for."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A scenario judged. ``caused`` are options that resolution sets for sure because of one of the launch's, with that one's name."""
+
+    options: tuple[OptionReport, ...] = ()
+    caused: tuple[tuple[str, OptionReport], ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    resolved: tuple[tuple[int, tuple[ResolvedOption, ...]], ...] = ()
+
+
+class _LaunchJudge(Judge):
+    """Takes a launch's model for an ordinary one: what is refused or replaced only for models with a name of their own is an effect
+    that carries this condition, and decides no verdict until the model is known to be one of them."""
+
+    def refusals(self, trial: Trial, bits: int) -> list[Effect]:
+        ordinary = {
+            (effect.file, effect.line) for effect, condition in self._refusing(trial) if not self._ordinarily(condition.on(bits)).is_false
+        }
+        return [effect for effect in super().refusals(trial, bits) if (effect.file, effect.line) in ordinary]
+
+    def _replaced_for_its_sake(self, trial: Trial, bits: int) -> bool:
+        here = trial.replaced_when.get(bits)
+        return here is not None and not self._ordinarily(here).is_false and super()._replaced_for_its_sake(trial, bits)
+
+    def _ordinarily(self, condition: Condition) -> Condition:
+        """What is left of a condition for a model that no test names."""
+        for fact in self.session.reading.listed_facts.values():
+            if fact not in self.session.facts:
+                condition = condition.restrict(fact, _UNNAMED)
+        return condition
+
+    def told(self, trial: Trial, judgement: Judgement) -> Judgement:
+        """The judgement, its summary naming a refusal that decided it."""
+        if judgement.verdict is not Verdict.REJECTED:
+            return judgement
+        refusals = tuple(self.refusals(trial, self.session.devices.bit(judgement.sm)))
+        return replace(judgement, summary=summary_of(trial, judgement.sm, judgement.verdict, judgement.active_on, refusals))
+
+
+_UNNAMED = "(a model that no test names)"
+
+
+@dataclass
+class _Trials:
+    """The trials of one scenario, by option."""
+
+    by_field: dict[str, Trial] = field(default_factory=dict)
+
+
+class Gate:
+    """Judges launches on one tree. ``sms`` are the targets to answer for."""
+
+    def __init__(self, session: Session, sms: tuple[int, ...]) -> None:
+        self.session = session
+        self.sms = sms
+        self._resolvers: dict[str, Resolver] = {}
+
+    @cached_property
+    def options(self) -> Mapping[str, Option]:
+        """Options and variables of the tree by field."""
+        return {option.field: option for option in (*self.session.options, *self.session.variables)}
+
+    @cached_property
+    def sites(self) -> SiteIndex:
+        session = self.session
+        reach = Reach(session.program, session.mentions, session.scan, session.reading.transparent_decorators)
+        return SiteIndex(session, reach.of)
+
+    def mentions_text(self, name: str) -> bool:
+        """Whether a name stands anywhere in the tree's files."""
+        text = name.encode("utf-8", "surrogateescape")
+        return any(text in module.source for module in self.session.program.modules())
+
+    def judge(self, scenario: Scenario) -> Judged:
+        """The verdicts of a launch's options, and what resolution does with it. What the tree does not declare is passed over."""
+        outcome = self.resolve(scenario)
+        trials = _Trials()
+        reports = tuple(
+            self.judge_option(scenario, outcome, self.options[name], value, trials)
+            for name, value in scenario.settings.items()
+            if name in self.options
+        )
+        return Judged(
+            options=reports,
+            refusals=tuple(self._refusals(outcome, reports, trials)),
+            resolved=tuple((sm, tuple(self._resolved(scenario, outcome, sm))) for sm in self.sms),
+        )
+
+    # -- resolution --------------------------------------------------------------------------------------------------------
+
+    def resolve(self, scenario: Scenario) -> Outcome:
+        """Resolution of a launch as a whole."""
+        given = {name: value for name, value in scenario.everything.items() if name in self.session.options.by_field}
+        return self._resolver(scenario).run(given)
+
+    def _resolver(self, scenario: Scenario) -> Resolver:
+        """Resolution under the variables of a launch that the tree reads; launches with the same ones share what is remembered."""
+        read = {
+            name: value
+            for name, value in scenario.everything.items()
+            if name.startswith(VARIABLE) and value is not NOT_KNOWN and name in self.options
+        }
+        key = repr(sorted(read.items()))
+        found = self._resolvers.get(key)
+        if found is None:
+            found = self._resolvers[key] = self.session.resolver_under(read) if read else self.session.resolver
+        return found
+
+    def _situation(self, scenario: Scenario, name: str) -> Situation:
+        rest = scenario.without(name)
+
+        def run(option: Option, payload: Payload) -> Outcome | None:
+            if option.is_environment:
+                return self.resolve(scenario)
+            return self.resolve(rest.with_value(option.field, payload))
+
+        return Situation(self.resolve(rest), run)
+
+    # -- one option --------------------------------------------------------------------------------------------------------
+
+    def judge_option(self, scenario: Scenario, outcome: Outcome, option: Option, value: Any, trials: _Trials | None = None) -> OptionReport:
+        """One option of a launch at a value; ``outcome`` is resolution with the value."""
+        others = self._standing(scenario.without(option.field), outcome)
+        judge = _LaunchJudge(self.session, GivenSites(self.sites, others), self._situation(scenario, option.field))
+        trial = judge.trial(option, ANY if value is NOT_KNOWN else value)
+        if trials is not None:
+            trials.by_field[option.field] = trial
+        return OptionReport(option, tuple(judge.told(trial, judgement) for judgement in judge.judge([trial], self.sms)))
+
+    def _standing(self, rest: Scenario, outcome: Outcome) -> dict[str, Any]:
+        """The values of the other options that their readers are sure to see: given, and left alone on every SM."""
+        fields = {name: value for name, value in rest.everything.items() if value is not NOT_KNOWN and name in self.options}
+        rewritten = self._rewritten(frozenset(fields))
+        standing: dict[str, Any] = {}
+        for name, value in fields.items():
+            left_alone = name not in rewritten and _only(self._values(outcome, name, self.session.space.all_bits)) == value
+            if name.startswith(VARIABLE) or left_alone:
+                standing[name] = value
+        return standing
+
+    def _rewritten(self, fields: frozenset[str]) -> frozenset[str]:
+        known: dict[frozenset[str], frozenset[str]] = self.__dict__.setdefault("_rewritten_known", {})
+        if fields not in known:
+            known[fields] = rewritten_at_runtime(self.session, (name for name in fields if not name.startswith(VARIABLE)))
+        return known[fields]
+
+    def _values(self, outcome: Outcome, name: str, bits: int) -> dict[Any, Alternative]:
+        value = outcome.fields.get(name)
+        return {} if value is None else dict(values_on(self.session.space, value, bits))
+
+    # -- the launch as a whole ---------------------------------------------------------------------------------------------
+
+    def _refusals(self, outcome: Outcome, reports: Iterable[OptionReport], trials: _Trials) -> Iterator[Refusal]:
+        """Errors in which resolution is sure to end, those aside that a verdict tells already."""
+        rejected = {
+            (judgement.sm, report.option.field)
+            for report in reports
+            for judgement in report.judgements
+            if judgement.verdict is Verdict.REJECTED
+        }
+        places = conditions_by_place([event for event in outcome.events if event.kind in REFUSING and not event.caught])
+        for sm in self.sms:
+            bits = self.session.devices.bit(sm)
+            for event, condition in places.values():
+                if not condition.on(bits).is_true:
+                    continue
+                place = (event.module.path, getattr(event.node, "lineno", 1))
+                causes = tuple(
+                    name
+                    for name, trial in trials.by_field.items()
+                    if any((found.effect.file, found.effect.line) == place and found.condition.exists & bits for found in trial.raised)
+                )
+                if any((sm, name) in rejected for name in causes):
+                    continue
+                yield Refusal(sm, event.name, *place, causes, tuple(self._asked(event)))
+
+    def _asked(self, event: Event) -> Iterator[str]:
+        """The options whose names stand in the innermost test around an event."""
+        for guard in reversed(event.guards):
+            names = [
+                name
+                for node in ast.walk(guard.node)
+                for name in (getattr(node, "attr", None), getattr(node, "value", None))
+                if isinstance(name, str) and name in self.session.options.by_field
+            ]
+            if names:
+                yield from dict.fromkeys(names)
+                return
+
+    def _resolved(self, scenario: Scenario, outcome: Outcome, sm: int) -> Iterator[ResolvedOption]:
+        """The options that end on an SM with another value than was given or is declared."""
+        bits = self.session.devices.bit(sm)
+        for option in self.session.options:
+            given = scenario.everything.get(option.field, option.default)
+            if given is NOT_KNOWN or not any(write.field == option.field for write in outcome.writes):
+                continue
+            found = self._values(outcome, option.field, bits)
+            changed = {key: value for key, value in found.items() if not (value.known and _same(value.value, given))}
+            if not changed or (option.field in self.session.required and option.field not in scenario.everything):
+                continue
+            yield self._resolved_option(option, given, found, changed, outcome, bits)
+
+    def _resolved_option(
+        self, option: Option, given: Any, found: dict[Any, Alternative], changed: dict[Any, Alternative], outcome: Outcome, bits: int
+    ) -> ResolvedOption:
+        alternatives = []
+        for key, alternative in found.items():
+            write = last_write(outcome, option.field, key, self.session.space, bits)
+            file, line = (option.file, option.line) if write is None else (write.module.path, getattr(write.node, "lineno", 1))
+            alternatives.append((key, DefaultAlternative(_plain(alternative.value), alternative.when, file, line)))
+        key, first = next((key, found) for key, found in alternatives if key in changed)
+        known = changed[key].known
+        return ResolvedOption(
+            field=option.field,
+            before=given,
+            value=first.value if known else None,
+            when=first.when,
+            file=first.file,
+            line=first.line,
+            text=None if known else str(first.value),
+            alternatives=tuple(alternative for _, alternative in alternatives) if len(alternatives) > 1 else (),
+        )
+
+
+def _only(values: Mapping[Any, Alternative]) -> Any:
+    """The one known value among alternatives; ``NOT_KNOWN`` where there is none or more than one."""
+    found = list(values.values())
+    return found[0].value if len(found) == 1 and found[0].known else NOT_KNOWN
+
+
+def _same(one: Any, other: Any) -> bool:
+    one, other = _plain(one), _plain(other)
+    return type(one) is type(other) and bool(one == other)
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, (tuple, set, frozenset)) else value
+
+
+def judgement_on(report: OptionReport, sm: int) -> Judgement | None:
+    """The judgement of a report of one value on an SM."""
+    return next((judgement for judgement in report.judgements if judgement.sm == sm), None)
+
+
+__all__ = ["NOT_KNOWN", "Gate", "Judged", "Refusal", "Scenario", "judgement_on"]

@@ -1,0 +1,213 @@
+"""``--launch FILE`` and ``-- ARGS…`` on the trees of fixtures/, from the command line to the report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from sm_gatecheck.report import schema
+from tests.cli.conftest import FUSION_STORY, Run
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+FUSION = "--enable-flashinfer-allreduce-fusion"
+UNIT = f"""\
+[Service]
+ExecStart=/usr/bin/python3 -m sglang.launch_server \\
+  --model-path /models/x \\
+  {FUSION} \\
+  --enable-wide-loads
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Each test in a directory of its own, without a cache from before."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def launch_file(name: str, text: str) -> str:
+    Path(name).write_text(text, encoding="utf-8")
+    return name
+
+
+def gate(run: Run, *arguments: str, sm: str = "120", tree: str = FUSION_STORY) -> dict[str, Any]:
+    """The JSON report, which must be valid."""
+    document: dict[str, Any] = json.loads(run("--sm", sm, tree, "--format", "json", *arguments).stdout)
+    jsonschema.Draft202012Validator(schema.document()).validate(document)
+    return document
+
+
+def rules(document: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(finding["rule"], finding["option"]) for finding in document["findings"]]
+
+
+def test_the_unit_fails_at_its_own_line_and_the_harmless_option_does_not(run: Run) -> None:
+    ended = run("--sm", "120", FUSION_STORY, "--launch", launch_file("chat.service", UNIT))
+    assert ended.status == 1
+    first = ended.stdout.splitlines()[0]
+    assert first.startswith("chat.service:2 on SM120 (RTX PRO 6000")
+    assert "1 setting does nothing and still has side effects" in " ".join(ended.stdout.split())
+    assert f"chat.service:4:3  {FUSION}" in ended.stdout
+    assert "srt/layers/communicator.py:16" in ended.stdout
+    assert "--enable-wide-loads" not in ended.stdout
+    assert ended.stderr == ""
+
+
+def test_the_same_unit_passes_where_the_option_works(run: Run) -> None:
+    ended = run("--sm", "100", FUSION_STORY, "--launch", launch_file("chat.service", UNIT))
+    assert ended.status == 0
+    assert "nothing that it sets is refused, replaced or dead" in " ".join(ended.stdout.split())
+
+
+def test_the_json_says_where_and_what_becomes_of_it(run: Run) -> None:
+    document = gate(run, "--launch", launch_file("chat.service", UNIT))
+    (finding,) = document["findings"]
+    assert (finding["file"], finding["line"], finding["column"]) == ("chat.service", 4, 3)
+    assert finding["guard"] == {"file": "srt/layers/communicator.py", "line": 16}
+    (launch,) = document["launch"]
+    assert (launch["file"], launch["line"], launch["entry"]) == ("chat.service", 2, "python -m sglang.launch_server")
+    assert launch["options"] == {
+        "model_path": "/models/x",
+        "enable_flashinfer_allreduce_fusion": True,
+        "enable_wide_loads": True,
+    }
+    changed = document["resolved"]["120"]["disable_piecewise_cuda_graph"]
+    assert (changed["value"], changed["from"], changed["when"]) == (True, False, None)
+    assert changed["because"].startswith("srt/server_args.py:")
+
+
+def test_only_what_the_launch_sets_is_reported(run: Run) -> None:
+    document = gate(run, "--", "--model-path", "m", "--enable-wide-loads")
+    assert {option["field"] for option in document["options"]} == {"model_path", "enable_wide_loads"}
+    assert document["findings"] == []
+    assert document["resolved"] == {"120": {}}
+
+
+def test_a_second_run_is_warm_and_says_the_same(run: Run) -> None:
+    arguments = ("--launch", launch_file("chat.service", UNIT))
+    cold, warm = gate(run, *arguments), gate(run, *arguments)
+    assert (cold["stats"].pop("cache"), warm["stats"].pop("cache")) == ("cold", "warm")
+    cold["stats"].pop("seconds"), warm["stats"].pop("seconds")
+    assert cold == warm
+
+
+def test_an_edited_launch_is_judged_anew(run: Run) -> None:
+    name = launch_file("chat.service", UNIT)
+    assert gate(run, "--launch", name)["findings"]
+    launch_file("chat.service", UNIT.replace(f"  {FUSION} \\\n", ""))
+    assert gate(run, "--launch", name)["findings"] == []
+
+
+def test_several_launches_are_told_apart(run: Run) -> None:
+    script = f"python -m sglang.launch_server --model-path a {FUSION} &\npython -m sglang.launch_server --model-path b\n"
+    document = gate(run, "--launch", launch_file("both.sh", script))
+    assert [launch["options"]["model_path"] for launch in document["launch"]] == ["a", "b"]
+    assert [(finding["line"], finding["launch_number"]) for finding in document["findings"]] == [(1, 0)]
+    assert [bool(launch["resolved"]["120"]) for launch in document["launch"]] == [True, False]
+    text = " ".join(run("--sm", "120", FUSION_STORY, "--launch", "both.sh").stdout.split())
+    assert "both.sh:1 on SM120" in text
+    assert "both.sh:2 on SM120 (RTX PRO 6000, RTX 5090 …): nothing that it sets" in text
+
+
+def test_plain_arguments_and_files_may_be_checked_together(run: Run) -> None:
+    document = gate(run, "--launch", launch_file("chat.service", UNIT), "--", "--model-path", "m", FUSION)
+    assert [launch["file"] for launch in document["launch"]] == ["chat.service", "<arguments>"]
+    assert [finding["file"] for finding in document["findings"]] == ["chat.service", "<arguments>"]
+    assert len({finding["fingerprint"] for finding in document["findings"]}) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--enable-wide-load-s",), "did you mean --enable-wide-loads?"),
+        (("--queue-order", "shortest"), "--queue-order does not take 'shortest'"),
+        (("--tp-size", "many"), "takes a whole number"),
+        (("--tp-size",), "--tp-size needs a value"),
+    ],
+)
+def test_what_the_servers_parser_refuses_is_a_finding(run: Run, arguments: tuple[str, ...], said: str) -> None:
+    ended = run("--sm", "90", FUSION_STORY, "--", "--model-path", "m", *arguments)
+    assert ended.status == 1
+    assert said in " ".join(ended.stdout.split())
+    assert "GC201" in ended.stdout
+
+
+def test_a_variable_that_nothing_reads_is_named(run: Run) -> None:
+    document = gate(run, "--launch", launch_file("a.sh", "export SGLANG_NOBODY=1\nsglang serve --model-path m\n"))
+    (finding,) = document["findings"]
+    assert (finding["rule"], finding["option"], finding["line"]) == ("GC202", "env:SGLANG_NOBODY", 1)
+    assert run("--sm", "120", FUSION_STORY, "--launch", "a.sh").status == 0
+    assert run("--sm", "120", FUSION_STORY, "--launch", "a.sh", "--fail-on", "noop").status == 1
+
+
+def test_another_release_in_the_image_is_a_finding(run: Run) -> None:
+    line = "docker run --gpus all lmsysorg/sglang:v{} python -m sglang.launch_server --model-path m\n"
+    document = gate(run, "--launch", launch_file("a.sh", line.format("0.5.9")))
+    assert rules(document) == [("GC203", "sglang_version")]
+    assert "SGLang 0.5.9" in document["findings"][0]["message"]
+    assert gate(run, "--launch", launch_file("a.sh", line.format("0.5.12-cu129")))["findings"] == []
+
+
+@pytest.mark.parametrize(("option", "verdict", "rule"), [("shared", "rejected", "GC101"), ("lent", "overridden", "GC103")])
+def test_what_needs_another_option_counts_once_that_is_set(run: Run, option: str, verdict: str, rule: str) -> None:
+    tree, field = str(FIXTURES / "refused-only-with-another-option"), f"enable_{option}_rows"
+    alone = ("--", "--model-path", "m", f"--enable-{option}-rows")
+    assert gate(run, *alone, tree=tree)["findings"] == []
+    together = gate(run, *alone, "--tp-size", "4", tree=tree)
+    assert rules(together) == [(rule, field)]  # said once, of the option that the GPU lacks something for
+    (judged,) = [found for found in together["options"] if found["field"] == field]
+    assert judged["verdicts"][0]["verdict"] == verdict
+
+
+def test_no_variable_comes_from_the_environment_unless_asked_for(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODEL", "from-here")
+    script = launch_file("a.sh", 'python -m sglang.launch_server --model-path "$MODEL"\n')
+    assert gate(run, "--launch", script)["launch"][0]["unresolved"] == ["$MODEL"]
+    known = gate(run, "--launch", script, "--env", "MODEL")["launch"][0]
+    assert (known["options"], known["unresolved"]) == ({"model_path": "from-here"}, [])
+    assert gate(run, "--launch", script, "--env", "MODEL=given")["launch"][0]["options"] == {"model_path": "given"}
+
+
+def test_what_the_launch_leaves_open_can_be_assumed(run: Run) -> None:
+    script = launch_file("a.sh", "python -m sglang.launch_server --model-path m --queue-order $ORDER\n")
+    judged = gate(run, "--launch", script, "--set", "queue_order=longest-prefix")
+    assert judged["launch"][0]["unresolved"] == ["$ORDER"]
+    assert judged["assumptions"]["settings"] == {"queue_order": "longest-prefix"}
+
+
+def test_a_file_without_a_launch_is_wrong_usage(run: Run) -> None:
+    ended = run("--sm", "120", FUSION_STORY, "--launch", launch_file("a.sh", "echo hello\n"))
+    assert ended.status == 2
+    assert "a.sh: no start of an SGLang server was found there" in ended.stderr
+
+
+def test_resolved_is_shown_when_asked_for(run: Run) -> None:
+    name = launch_file("chat.service", UNIT)
+    row = "disable_piecewise_cuda_graph  False → True  srt/server_args.py:"
+    assert row in run("--sm", "120", FUSION_STORY, "--launch", name, "--resolved").stdout
+    assert row not in run("--sm", "120", FUSION_STORY, "--launch", name).stdout
+
+
+def test_quiet_is_a_line_a_finding_at_the_launch(run: Run) -> None:
+    ended = run("--sm", "120", FUSION_STORY, "--launch", launch_file("chat.service", UNIT), "-q")
+    assert ended.stdout.startswith(f"chat.service:4:3: GC102 {FUSION} on SM120: ")
+    assert ended.stdout.count("\n") == 1
+
+
+def test_annotations_stand_at_the_launch(run: Run) -> None:
+    ended = run("--sm", "120", FUSION_STORY, "--launch", launch_file("chat.service", UNIT), "--format", "github")
+    assert "file=chat.service,line=4,col=3" in ended.stdout
+
+
+def test_a_baseline_accepts_a_finding_of_one_file_and_not_of_another(run: Run) -> None:
+    launch_file("a.service", UNIT)
+    launch_file("b.service", UNIT)
+    assert run("--sm", "120", FUSION_STORY, "--launch", "a.service", "--write-baseline", "accepted.json").status == 0
+    assert run("--sm", "120", FUSION_STORY, "--launch", "a.service", "--baseline", "accepted.json").status == 0
+    assert run("--sm", "120", FUSION_STORY, "--launch", "b.service", "--baseline", "accepted.json").status == 1

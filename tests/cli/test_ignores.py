@@ -86,7 +86,7 @@ def test_a_baseline_lists_neither_what_is_ignored_nor_ignores(run: Run, asked: A
         ('reason = "x"', "gatecheck.toml:2: ignore: name a rule or an option"),
         ('rule = "GC102"', "it needs a reason"),
         ('rule = "GC102"\nreason = " "', "it needs a reason"),
-        ('rule = "GC10"\nreason = "x"', "there is no rule 'GC120': did you mean 'GC10"),
+        ('rule = "GC10"\nreason = "x"', "there is no rule 'GC10': did you mean 'GC10"),
         ('rule = "GC102"\nresaon = "x"', "there is no key 'resaon': did you mean 'reason'?"),
         ('rule = "GC102"\nreason = "x"\nsm = 130', "unknown SM '130'"),
         ('rule = "GC102"\nreason = "x"\nuntil = "soon"', "until: 'soon' is no date, write 2026-12-31"),

@@ -27,6 +27,10 @@ class GivenSites:
     def further(self, field: str) -> Iterator[Site]:
         return self._filled_in(self._index.further(field), field)
 
+    def conditions(self, field: str) -> Iterator[Condition]:
+        """As the index has them: which values an option is compared with does not hang on the others."""
+        return self._index.conditions(field)
+
     def _filled_in(self, sites: Iterable[Site], field: str) -> Iterator[Site]:
         given = {name: value for name, value in self._given.items() if name != field}
         return (site for site in (_site(site, given) for site in sites) if not site.condition.is_false)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from sm_gatecheck import __version__
-from sm_gatecheck.model.report import Report
+from sm_gatecheck.model.report import Assumptions, Report
 from sm_gatecheck.model.target import Devices
 from sm_gatecheck.model.verdict import DefaultAlternative, EffectKind, Evidence, Judgement, OptionReport, Role, Verdict
 from sm_gatecheck.report.clean import markdown_code, markdown_text
@@ -21,6 +22,7 @@ from sm_gatecheck.report.wording import (
     WORDS,
     counted,
     effect_subject,
+    listed,
     option_name,
     products,
     sm_list,
@@ -37,6 +39,10 @@ WORST_FIRST = (
     Verdict.ACTIVE,
 )
 """An option stands in the group of its worst verdict, so that its values stay together."""
+
+DEFAULT = "◂"
+DEFAULT_SOMETIMES = "◃"
+"""Behind the symbol of a value that an option takes by itself on an SM."""
 
 TITLES: dict[Verdict, str] = {
     Verdict.REJECTED: "Refused on some GPU",
@@ -81,7 +87,7 @@ def _head(report: Report, command: str) -> list[str]:
     facts = [f"NVIDIA CUDA {markdown_text(assumed.cuda_version)}", "optional packages installed"]
     facts += [markdown_code(f"{field}={value_text(value)}") for field, value in sorted(assumed.settings.items())]
     return [
-        f"# {title}: what each server option does on each GPU",
+        f"# {title}: what each server option does on each GPU{_context(report)}",
         "",
         f"- Tree: {tree}",
         f"- Assumed: {', '.join(facts)}",
@@ -90,8 +96,18 @@ def _head(report: Report, command: str) -> list[str]:
     ]
 
 
+def _context(report: Report) -> str:
+    """What is given, for the title: a matrix under assumptions is another matrix."""
+    assumed = report.assumptions
+    given = [markdown_code(f"{field}={value_text(value)}") for field, value in sorted(assumed.settings.items())]
+    if assumed.cuda_version != Assumptions().cuda_version:
+        given.append(f"CUDA {markdown_text(assumed.cuda_version)}")
+    return f", with {listed(given)}" if given else ""
+
+
 def _legend(report: Report, devices: Devices) -> list[str]:
     symbols = [(words.symbol, words.legend) for words in WORDS.values()]
+    symbols += [(DEFAULT, "what the option is when nobody sets it"), (DEFAULT_SOMETIMES, "the same, under a condition: see the defaults")]
     targets = [(f"SM{sm}", markdown_text(products(devices, sm, limit=4)) or "–") for sm in report.sms]
     return ["## Legend", "", *table(("", "setting the option to this value"), symbols, 2), *table(("SM", "products"), targets, 2)]
 
@@ -136,10 +152,24 @@ def _worst(option: OptionReport) -> Verdict | None:
 def _rows(option: OptionReport, sms: Sequence[int], notes: Footnotes) -> list[list[str]]:
     cells = {(repr(judgement.value), judgement.sm): judgement for judgement in option.judgements}
     name = markdown_code(option_name(option.option))
+    by_itself = dict(option.defaults)
     return [
-        [name, markdown_code(value_text(value)), *(_cell(cells.get((repr(value), sm)), notes) for sm in sms)]
+        [
+            name,
+            markdown_code(value_text(value)),
+            *(_cell(cells.get((repr(value), sm)), notes) + _default_mark(option, value, by_itself.get(sm)) for sm in sms),
+        ]
         for value in distinct(judgement.value for judgement in option.judgements if judgement.verdict is not Verdict.UNGATED)
     ]
+
+
+def _default_mark(option: OptionReport, value: Any, alternatives: tuple[DefaultAlternative, ...] | None) -> str:
+    if alternatives is None:
+        return f" {DEFAULT}" if repr(value) == repr(option.option.default) and not option.defaults else ""
+    found = [alternative for alternative in alternatives if repr(alternative.value) == repr(value)]
+    if not found:
+        return ""
+    return f" {DEFAULT if len(alternatives) == 1 and found[0].when is None else DEFAULT_SOMETIMES}"
 
 
 def _cell(judgement: Judgement | None, notes: Footnotes) -> str:

@@ -30,7 +30,7 @@ def test_the_rows_of_an_option_stay_together_under_its_worst_verdict() -> None:
     text = markdown.render(sample(), DEVICES, COMMAND)
     section = text.split("## Refused on some GPU")[1].split("## ")[0]
     assert section.count("`--attention-backend`") == 4
-    assert "| `--attention-backend` | `triton` | ✅ | ✅ | ✅ | ✅ |" in section
+    assert "| `--attention-backend` | `triton` | ✅ | ✅ | ✅ | ✅ |" in section.replace(" ◂", "").replace(" ◃", "")
 
 
 @pytest.mark.parametrize("report", [sample(), hostile_sample()])

@@ -15,6 +15,7 @@ _FILLED = re.compile(
     rb"(?<![\w.])([A-Za-z_]\w*)(?:\[[^\n]*\][ \t]*=(?!=)"
     rb"|\.(?:append|appendleft|extend|insert|add|update|setdefault|pop|popitem|popleft|remove|discard|clear)\()"
 )
+_GLOBAL = re.compile(rb"\bglobal\b")
 _STAR_IMPORT = re.compile(rb"\bimport\b[\s\\(]*\*")
 
 
@@ -82,12 +83,15 @@ class Module:
     def global_writers(self) -> dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]:
         """For each name that some function declares ``global``, the top-level functions and methods that assign it."""
         found: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
-        if b"global " not in self.source:
+        declared = [self.source.count(b"\n", 0, match.start()) + 1 for match in _GLOBAL.finditer(self.source)]
+        if not declared:
             return found
         for statement in self.syntax.body:
             functions = statement.body if isinstance(statement, ast.ClassDef) else [statement]
             for function in functions:
                 if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    if not any(function.lineno <= line <= (function.end_lineno or 0) for line in declared):
+                        continue
                     for inner in ast.walk(function):
                         if isinstance(inner, ast.Global):
                             for name in inner.names:

@@ -12,12 +12,11 @@ from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
 from sm_gatecheck.checks.cards import Card
-from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.report import Finding, Report
 from sm_gatecheck.model.verdict import Judgement, Verdict
 from sm_gatecheck.report.clean import visible
 from sm_gatecheck.report.grouping import grouped
-from sm_gatecheck.report.places import Place, Places
+from sm_gatecheck.report.places import Places
 from sm_gatecheck.report.wording import effect_sentence, evidence_sentence, setting, source_title
 
 
@@ -26,8 +25,6 @@ class Case:
     """One setting on one SM. ``kind`` is passed, failure or skipped; ``text`` what there is to say about it."""
 
     name: str
-    path: str = ""
-    line: int = 0
     kind: Literal["passed", "failure", "skipped"] = "passed"
     rule: str = ""
     message: str = ""
@@ -38,9 +35,12 @@ def render(report: Report, cards: Mapping[str, Card], counts: Callable[[Finding]
     """The report as XML. ``counts`` says which findings are failures."""
     suites = [(sm, _cases(report, sm, cards, counts)) for sm in report.sms]
     every = [case for _, cases in suites for case in cases]
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuites name="gatecheck" {_counted(every)}>']
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<testsuites name="gatecheck" {_counted(every)}>',
+    ]
     for sm, cases in suites:
-        lines += [f'  <testsuite name="gatecheck.SM{sm}" {_counted(cases)}>', "    <properties>"]
+        lines += [f'  <testsuite name="gatecheck.SM{sm}" {_counted(cases)} skipped="{_number(cases, "skipped")}">', "    <properties>"]
         lines += [f"      <property name={_attribute(name)} value={_attribute(value)}/>" for name, value in _properties(report).items()]
         lines += ["    </properties>", *(line for case in cases for line in _case(case, sm)), "  </testsuite>"]
     return "\n".join([*lines, "</testsuites>", ""])
@@ -58,10 +58,17 @@ def _cases(report: Report, sm: int, cards: Mapping[str, Card], counts: Callable[
             if judgement.sm == sm and judgement.verdict is not Verdict.UNGATED:
                 findings = found.pop((entry.option.field, repr(judgement.value)), [])
                 name = setting(entry.option, (judgement.value,))
-                cases += [write.found(finding, name, judgement) for finding in findings] or [write.judged(entry.option, name, judgement)]
+                cases += [write.found(finding, name, judgement) for finding in findings] or [_judged(name, judgement)]
     for findings in found.values():
         cases += [write.found(finding, visible(finding.option) or finding.rule, None) for finding in findings]
     return cases or [Case("nothing asks for the GPU")]
+
+
+def _judged(name: str, judgement: Judgement) -> Case:
+    """A setting about which nothing was found."""
+    if judgement.verdict is Verdict.UNKNOWN:
+        return Case(name, "skipped", message="; ".join(judgement.unknown) or judgement.summary)
+    return Case(name)
 
 
 class _Writer:
@@ -72,24 +79,16 @@ class _Writer:
         self._mends = {(group.rule, group.field): group.mend(cards) for group in grouped(report)}
         self._counts = counts
 
-    def judged(self, option: Option, name: str, judgement: Judgement) -> Case:
-        """A setting about which nothing was found."""
-        path = self._places.path(Place(option.file, option.line))
-        if judgement.verdict is Verdict.UNKNOWN:
-            return Case(name, path, option.line, "skipped", message="; ".join(judgement.unknown) or judgement.summary)
-        return Case(name, path, option.line)
-
     def found(self, finding: Finding, name: str, judgement: Judgement | None) -> Case:
         place = self._places.of(finding)
-        lines = [visible(finding.message)]
+        where = f"{visible(self._places.path(place))}:{place.line}" if place.line > 0 else visible(self._places.path(place))
+        lines = [f"{where}: {visible(finding.message)}"]
         if judgement is not None:
             lines += [f"{visible(step.file)}:{step.line}: {evidence_sentence(step)}" for step in judgement.evidence]
             lines += [f"{visible(effect.file)}:{effect.line}: {effect_sentence(effect)}" for effect in judgement.effects]
         mend = visible(self._mends[finding.rule, finding.option])
         return Case(
             name=f"{name} [{finding.rule}]",
-            path=self._places.path(place),
-            line=place.line,
             kind="failure" if self._counts(finding) else "passed",
             rule=finding.rule,
             message=finding.message,
@@ -98,9 +97,7 @@ class _Writer:
 
 
 def _case(case: Case, sm: int) -> list[str]:
-    where = f" file={_attribute(case.path)}" if case.path else ""
-    where += f' line="{case.line}"' if case.line > 0 else ""
-    start = f'    <testcase classname="gatecheck.SM{sm}" name={_attribute(case.name)}{where}'
+    start = f'    <testcase classname="gatecheck.SM{sm}" name={_attribute(case.name)}'
     if case.kind == "failure":
         kind = f"<failure type={_attribute(case.rule)} message={_attribute(case.message)}>{_text(case.text)}</failure>"
     elif case.kind == "skipped":
@@ -113,8 +110,11 @@ def _case(case: Case, sm: int) -> list[str]:
 
 
 def _counted(cases: list[Case]) -> str:
-    failures, skipped = (sum(case.kind == kind for case in cases) for kind in ("failure", "skipped"))
-    return f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}"'
+    return f'tests="{len(cases)}" failures="{_number(cases, "failure")}" errors="0"'
+
+
+def _number(cases: list[Case], kind: str) -> int:
+    return sum(case.kind == kind for case in cases)
 
 
 def _properties(report: Report) -> dict[str, str]:

@@ -18,6 +18,7 @@ from sm_gatecheck.model.span import Span
 from sm_gatecheck.model.verdict import EffectKind, Judgement, OptionReport, Severity, Verdict
 from sm_gatecheck.verdicts.findings import RULE_OF, finding_of, fingerprint
 from sm_gatecheck.verdicts.gate import NOT_KNOWN, VARIABLE, Gate, Judged, Refusal, Scenario
+from sm_gatecheck.verdicts.mending import mends_of
 
 _LEFT_OUT = ("syntax", "limit")
 """Problems of reading the file, not of what it says."""
@@ -52,7 +53,7 @@ def gate_launch(gate: Gate, launch: Launch, assumed: Mapping[str, Any], variable
         launch=launch,
         scenario=scenario,
         judged=judged,
-        report=_report(launch, judged),
+        report=replace(_report(launch, judged), mends=tuple(mends_of(gate, scenario, judged.options))),
         findings=tuple(_named(finding, launch) for finding in findings),
         diagnostics=tuple(
             Diagnostic(problem.span.file, problem.span.line, problem.message) for problem in launch.problems if problem.kind in _LEFT_OUT

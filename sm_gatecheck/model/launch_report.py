@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from sm_gatecheck.model.span import Span
 from sm_gatecheck.model.verdict import DefaultAlternative, OptionReport
@@ -32,6 +32,7 @@ class ResolvedOption:
 
     ``before`` is the given value, else the declared default. ``value`` and ``when`` are the change, None where it is not a value that
     can be told from the source (then ``text`` is the expression); ``alternatives`` are all that the option may end with.
+    ``is_ordinary`` is False where only models that the tree names see the change.
     """
 
     field: str
@@ -42,6 +43,18 @@ class ResolvedOption:
     line: int
     text: str | None = None
     alternatives: tuple[DefaultAlternative, ...] = ()
+    is_ordinary: bool = True
+
+
+@dataclass(frozen=True)
+class Mend:
+    """What to do about an option of a launch: remove it, or give it ``value``, which the tree names at ``file`` and ``line``."""
+
+    field: str
+    action: Literal["remove", "replace"]
+    value: Any
+    file: str | None = None
+    line: int | None = None
 
 
 @dataclass(frozen=True)
@@ -58,4 +71,5 @@ class LaunchReport:
     unresolved: tuple[str, ...] = ()
     version: str | None = None
     judged: tuple[OptionReport, ...] = ()
-    resolved: tuple[tuple[int, tuple[ResolvedOption, ...]], ...] = field(default=())
+    resolved: tuple[tuple[int, tuple[ResolvedOption, ...]], ...] = ()
+    mends: tuple[Mend, ...] = ()

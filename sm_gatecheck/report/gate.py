@@ -6,29 +6,39 @@ was taken for granted at the end.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from sm_gatecheck.checks.weights import LIKE
 from sm_gatecheck.model.launch_report import LaunchReport, ResolvedOption
 from sm_gatecheck.model.report import Report
 from sm_gatecheck.model.target import Devices
-from sm_gatecheck.model.verdict import Verdict
+from sm_gatecheck.model.verdict import EffectKind, Evidence, Judgement, Verdict
 from sm_gatecheck.report.clean import shortened, visible
 from sm_gatecheck.report.grouping import Entry, Group, grouped
 from sm_gatecheck.report.proof import LABEL_WIDTH, place, proof_rows
 from sm_gatecheck.report.sheet import Sheet
 from sm_gatecheck.report.text import STYLES, TextStyle
-from sm_gatecheck.report.wording import WORDS, counted, listed, option_name, sm_list, sm_title, source_title, value_text
+from sm_gatecheck.report.wording import WORDS, counted, effect_sentence, listed, option_name, sm_list, sm_title, source_title, value_text
+from sm_gatecheck.verdicts.findings import deciding_gate
+from sm_gatecheck.verdicts.mending import deciding_refusals
 
-CONDITION_ROOM = 200
-"""Characters of a condition that are shown: a model's name and two tests, say; ``-v`` shows all."""
+CONDITION_ROOM = 70
+"""Characters of a condition that are shown: a test or two; ``-v`` shows all."""
+MESSAGE_ROOM = 240
+SOURCE_ROOM = 90
+COSTS_SHOWN = 4
 MINOR = (Verdict.PARTIAL,)
 """Shown in a line unless asked for: on every GPU there is some kernel that it lacks."""
 UNRESOLVED_SHOWN = 6
+FIELD_ROOM = 34
+_STILL = re.compile(r", but still .*", re.DOTALL)
+_STRING = re.compile(r'"([^"\n]*)"|\'([^\'\n]*)\'')
 
 
 def render(report: Report, devices: Devices, style: TextStyle, *, resolved: bool = False) -> str:
@@ -118,24 +128,73 @@ def _block(sheet: Sheet, style: TextStyle, launch: LaunchReport, group: Group) -
     sheet.paragraph(Text(heading, style=STYLES[weight]).append(f"  {group.rule} on {sm_list(group.sms)}", style="dim"), indent=4)
     for entry in group.entries:
         sheet.rows(_rows(entry, style.whole), indent=4, label_width=LABEL_WIDTH)
-    mend = group.mend(style.cards)
+    mend = _mend(launch, group) or group.mend(style.cards)
     if mend:
         sheet.rows([("do", Text(visible(mend), style="green"))], indent=4, label_width=LABEL_WIDTH)
 
 
+def _mend(launch: LaunchReport, group: Group) -> str | None:
+    """The other value to write, where SGLang names one."""
+    for mend in launch.mends:
+        if mend.field == group.field and mend.action == "replace":
+            given = next((given.flag for given in launch.given if given.field == mend.field), group.name)
+            return (
+                f"Write {given} {value_text(mend.value)}: it works on {sm_list(group.sms)}, and SGLang names it ({mend.file}:{mend.line})."
+            )
+    return None
+
+
 def _rows(entry: Entry, whole: bool) -> list[tuple[str, Text]]:
-    rows = [("what", Text(_cut(visible(entry.message), whole)))]
-    if entry.judgement is not None:
-        judgement = entry.judgement
-        if not whole:
-            effects = tuple(replace(effect, when=None if effect.when is None else _cut(effect.when, whole)) for effect in judgement.effects)
-            judgement = replace(judgement, effects=effects)
-        return rows + proof_rows(judgement, whole)
-    return [*rows, ("where", place(entry.finding.file, entry.finding.line))] if entry.finding.file else rows
+    """What is claimed and why; unless the whole is asked for, the one line that decides and what is sure to happen."""
+    judgement = entry.judgement
+    if judgement is None:
+        rows = [("what", Text(visible(entry.message)))]
+        return [*rows, ("where", place(entry.finding.file, entry.finding.line))] if entry.finding.file else rows
+    if whole:
+        return [("what", Text(visible(entry.message))), *proof_rows(judgement, whole)]
+    # What still happens has rows of its own.
+    message = _STILL.sub(".", entry.message) if judgement.verdict is Verdict.NOOP_WITH_SIDE_EFFECTS else entry.message
+    rows = [("what", Text(shortened(visible(message), MESSAGE_ROOM)))]
+    if judgement.verdict is Verdict.REJECTED:
+        rows += [("says", Text(shortened(_said(refusal.what), MESSAGE_ROOM))) for refusal in deciding_refusals(judgement)[:1]]
+    gate = deciding_gate(judgement)
+    if gate is not None:
+        rows.append(("why", _gate(gate, judgement.sm)))
+    if judgement.verdict is Verdict.NOOP_WITH_SIDE_EFFECTS:
+        rows += _costs(judgement)
+    if judgement.active_on:
+        rows.append(("fine", Text(f"on {sm_list(judgement.active_on)}")))
+    return rows
 
 
-def _cut(text: str, whole: bool) -> str:
-    return text if whole else shortened(text, CONDITION_ROOM + 120)
+def _said(source: str) -> str:
+    """The words of a refusal, without the code around them."""
+    strings = [match[1] or match[2] for match in _STRING.finditer(source)]
+    words = " ".join(string.strip() for string in strings)
+    return visible(words if " " in words.strip() else source)
+
+
+def _gate(gate: Evidence, sm: int) -> Text:
+    text = place(gate.file, gate.line).append(f"  {shortened(visible(gate.source), SOURCE_ROOM)}", style="default")
+    holds = "true" if sm in gate.true_on else "false"
+    others = [other for other in gate.true_on if other != sm]
+    if not gate.true_on:
+        return text.append("  true on no SM", style="dim")
+    more = f", as on {len(others)} others" if holds == "true" and others else f", true on {sm_list(others)}" if others else ""
+    return text.append(f"  {holds} on SM{sm}{more}", style="dim")
+
+
+def _costs(judgement: Judgement) -> list[tuple[str, Text]]:
+    """What still happens, the certain first."""
+    costs = [effect for effect in judgement.effects if effect.kind not in (EffectKind.BEHAVIOUR, EffectKind.WARNS, EffectKind.RAISES)]
+    costs.sort(key=lambda effect: effect.when is not None)
+    rows: list[tuple[str, Text]] = []
+    for effect in costs[:COSTS_SHOWN]:
+        worded = replace(effect, when=None if effect.when is None else shortened(effect.when, CONDITION_ROOM))
+        rows.append(("" if rows else "still", Text(f"{effect_sentence(worded)}  ").append_text(place(effect.file, effect.line))))
+    if len(costs) > COSTS_SHOWN:
+        rows.append(("", Text(f"and {len(costs) - COSTS_SHOWN} more (-v)", style="dim")))
+    return rows
 
 
 def _subject(launch: LaunchReport, group: Group, entry: Entry) -> str:
@@ -173,37 +232,48 @@ def _notes(launch: LaunchReport, minor: Sequence[Group]) -> Iterable[tuple[str, 
 
 
 def _resolved(sheet: Sheet, style: TextStyle, report: Report, launch: LaunchReport) -> None:
+    """A row a change: the certain ones first, those that hang on a condition after them, those of particular models only if asked for."""
     for sm, options in launch.resolved:
         certain = [option for option in options if option.when is None]
-        open_ones = [option for option in options if option.when is not None]
+        open_ones = [option for option in options if option.when is not None and (option.is_ordinary or style.whole)]
+        hidden = len(options) - len(certain) - len(open_ones)
         sheet.blank()
-        sheet.paragraph(Text(f"What resolution changes for it on SM{sm}", style="bold"), indent=2)
+        sheet.paragraph(
+            Text(f"What resolution changes for it on SM{sm}", style="bold").append("  before → after, because", "dim"), indent=2
+        )
         if not options:
             sheet.paragraph(Text("nothing", style="dim"), indent=4)
-        width = max((len(option.field) for option in options), default=0)
+        width = min(max((len(option.field) for option in (*certain, *open_ones)), default=0), FIELD_ROOM)
         for option in certain:
             _resolved_row(sheet, style, option, width)
         if open_ones:
-            sheet.paragraph(Text("and where its condition holds:", style="dim"), indent=2)
+            sheet.paragraph(Text("perhaps, with the condition under which:", style="dim"), indent=2)
         for option in open_ones:
             _resolved_row(sheet, style, option, width)
+        if hidden:
+            sheet.paragraph(Text(f"and {hidden} more for models that SGLang names (-v, or --model-config)", style="dim"), indent=2)
 
 
 def _resolved_row(sheet: Sheet, style: TextStyle, option: ResolvedOption, width: int) -> None:
     after = value_text(option.value) if option.text is None else visible(option.text)
     change = f"{value_text(option.before)} → {after}"
     where = f"{visible(option.file)}:{option.line}"
-    room = style.width - 4 - width - 2 - len(where) - 2
-    line = Text(visible(option.field).ljust(width) + "  ")
-    if style.whole or len(change) <= room:
-        line.append(change)
+    line = Text(visible(option.field).ljust(width) + "  ").append(change)
+    detail = Text()
+    if cell_len(line.plain) + 4 + 2 + len(where) <= style.width:
+        line.append("  ").append(where, style="cyan")
     else:
-        line.append(shortened(change, max(room, 12)))
-    line.append("  ").append(where, style="cyan")
-    sheet.line(line, indent=4)
+        detail.append(where, style="cyan")
     if option.when is not None:
-        condition = visible(option.when)
-        sheet.paragraph(Text(f"when {condition if style.whole else shortened(condition, CONDITION_ROOM)}", style="dim"), indent=6)
+        detail.append("  " if detail else "").append(f"when {visible(option.when)}", style="dim")
+    if style.whole:
+        sheet.paragraph(line, indent=4)
+        if detail:
+            sheet.paragraph(detail, indent=6)
+    else:
+        sheet.line(line, indent=4)
+        if detail:
+            sheet.line(detail, indent=6)
 
 
 # -- the end ------------------------------------------------------------------------------------------------------------

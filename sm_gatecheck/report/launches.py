@@ -39,6 +39,15 @@ def _launch(launch: LaunchReport, plain: Plain) -> dict[str, Any]:
         "conditional": [{"field": given.field, "value": plain(given.value), "when": given.when} for given in launch.conditional],
         "unresolved": list(launch.unresolved),
         "places": {given.field: _place(given) for given in launch.given},
+        "mends": [
+            {
+                "field": mend.field,
+                "action": mend.action,
+                "value": plain(mend.value),
+                "because": None if mend.file is None else f"{mend.file}:{mend.line}",
+            }
+            for mend in launch.mends
+        ],
         "resolved": _resolved(launch, plain),
     }
 

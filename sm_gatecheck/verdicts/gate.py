@@ -91,20 +91,15 @@ class _LaunchJudge(Judge):
 
     def refusals(self, trial: Trial, bits: int) -> list[Effect]:
         ordinary = {
-            (effect.file, effect.line) for effect, condition in self._refusing(trial) if not self._ordinarily(condition.on(bits)).is_false
+            (effect.file, effect.line)
+            for effect, condition in self._refusing(trial)
+            if not ordinarily(self.session, condition.on(bits)).is_false
         }
         return [effect for effect in super().refusals(trial, bits) if (effect.file, effect.line) in ordinary]
 
     def _replaced_for_its_sake(self, trial: Trial, bits: int) -> bool:
         here = trial.replaced_when.get(bits)
-        return here is not None and not self._ordinarily(here).is_false and super()._replaced_for_its_sake(trial, bits)
-
-    def _ordinarily(self, condition: Condition) -> Condition:
-        """What is left of a condition for a model that no test names."""
-        for fact in self.session.reading.listed_facts.values():
-            if fact not in self.session.facts:
-                condition = condition.restrict(fact, _UNNAMED)
-        return condition
+        return here is not None and not ordinarily(self.session, here).is_false and super()._replaced_for_its_sake(trial, bits)
 
     def told(self, trial: Trial, judgement: Judgement) -> Judgement:
         """The judgement, its summary naming a refusal that decided it."""
@@ -112,6 +107,14 @@ class _LaunchJudge(Judge):
             return judgement
         refusals = tuple(self.refusals(trial, self.session.devices.bit(judgement.sm)))
         return replace(judgement, summary=summary_of(trial, judgement.sm, judgement.verdict, judgement.active_on, refusals))
+
+
+def ordinarily(session: Session, condition: Condition) -> Condition:
+    """What is left of a condition for a model that no test names; all of it once the model is known."""
+    for fact in session.reading.listed_facts.values():
+        if fact not in session.facts:
+            condition = condition.restrict(fact, _UNNAMED)
+    return condition
 
 
 _UNNAMED = "(a model that no test names)"
@@ -182,6 +185,18 @@ class Gate:
         if found is None:
             found = self._resolvers[key] = self.session.resolver_under(read) if read else self.session.resolver
         return found
+
+    def resolved_to(self, scenario: Scenario, name: str) -> tuple[Any, str, int] | None:
+        """The one value that resolution gives an option on all SMs asked for, and where; None where there are several, or none known."""
+        outcome = self.resolve(scenario)
+        bits = self.session.devices.bits(self.sms)
+        values = self._values(outcome, name, bits)
+        value = _only(values)
+        if value is NOT_KNOWN:
+            return None
+        write = last_write(outcome, name, next(iter(values)), self.session.space, bits)
+        option = self.session.options.by_field[name]
+        return (value, option.file, option.line) if write is None else (value, write.module.path, getattr(write.node, "lineno", 1))
 
     def _situation(self, scenario: Scenario, name: str) -> Situation:
         rest = scenario.without(name)
@@ -285,7 +300,9 @@ class Gate:
             write = last_write(outcome, option.field, key, self.session.space, bits)
             file, line = (option.file, option.line) if write is None else (write.module.path, getattr(write.node, "lineno", 1))
             alternatives.append((key, DefaultAlternative(_plain(alternative.value), alternative.when, file, line)))
-        key, first = next((key, found) for key, found in alternatives if key in changed)
+        ordinary = [key for key, other in changed.items() if not ordinarily(self.session, other.condition).is_false]
+        key = (ordinary or list(changed))[0]
+        first = dict(alternatives)[key]
         known = changed[key].known
         return ResolvedOption(
             field=option.field,
@@ -296,6 +313,7 @@ class Gate:
             line=first.line,
             text=None if known else str(first.value),
             alternatives=tuple(alternative for _, alternative in alternatives) if len(alternatives) > 1 else (),
+            is_ordinary=bool(ordinary),
         )
 
 

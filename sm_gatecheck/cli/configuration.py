@@ -37,6 +37,9 @@ OWN_FORMS = frozenset({"format", "output"})
 NOT_HERE = frozenset({"write-baseline"})
 """Options that say what to do once, not how things are."""
 
+NAMED_IN_FULL = frozenset({"env"})
+"""Options that could take something from the environment of whoever runs gatecheck: a file in a repository may not ask for it."""
+
 MAX_BYTES = 1_000_000
 
 
@@ -171,6 +174,8 @@ def _value(configuration: Configuration, parameter: click.Parameter, value: Any,
         if isinstance(value, dict):
             return [f"{name}={_word(item, where)}" for name, item in value.items()]
         values = value if isinstance(value, list) else [value]
+        if key_of(parameter) in NAMED_IN_FULL and not all("=" in str(item) for item in values):
+            raise UsageError(f"{where}: write NAME=VALUE here; what this machine's environment has to give is named on the command line")
         return [_placed(configuration, parameter, _word(item, where), where) for item in values]
     return _placed(configuration, parameter, _word(value, where), where)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from sm_gatecheck.checks.cards import Card
 from sm_gatecheck.model.report import Finding, Report
 from sm_gatecheck.model.verdict import Severity
+from sm_gatecheck.report.claims import Claims
 from sm_gatecheck.report.clean import visible
 from sm_gatecheck.report.grouping import Entry, Group, grouped
 from sm_gatecheck.report.places import Place, Places
@@ -30,13 +31,14 @@ class Annotation:
 def annotated(report: Report, cards: Mapping[str, Card]) -> Iterator[Annotation]:
     """The findings of a report as annotations, the worst first."""
     places = Places((entry.option for entry in report.options), report.source)
-    by_place: dict[Place, list[Finding]] = {}
+    claims = Claims(report)
+    by_place: dict[tuple[Place, int | None], list[Finding]] = {}
     for finding in report.findings:
-        by_place.setdefault(places.of(finding), []).append(finding)
+        by_place.setdefault((places.of(finding), finding.launch_number), []).append(finding)
     found: list[Annotation] = []
-    for place, findings in by_place.items():
+    for (place, number), findings in by_place.items():
         fields = {finding.option for finding in findings}
-        about = tuple(entry for entry in report.options if entry.option.field in fields)
+        about = tuple(entry for entry in claims.options(number) if entry.option.field in fields)
         for group in grouped(replace(report, options=about, findings=tuple(findings))):
             mend = group.mend(cards)
             found += [_annotation(group, entry, place, places.path(place), mend) for entry in group.entries]

@@ -23,7 +23,7 @@ from sm_gatecheck.report.clean import shortened, visible
 from sm_gatecheck.report.grouping import Entry, Group, grouped
 from sm_gatecheck.report.proof import LABEL_WIDTH, place, proof_rows
 from sm_gatecheck.report.sheet import Sheet
-from sm_gatecheck.report.text import STYLES, TextStyle
+from sm_gatecheck.report.text import STYLES, TextStyle, other_findings, quiet_line
 from sm_gatecheck.report.wording import WORDS, counted, effect_sentence, listed, option_name, sm_list, sm_title, source_title, value_text
 from sm_gatecheck.verdicts.findings import deciding_gate
 from sm_gatecheck.verdicts.mending import deciding_refusals
@@ -45,9 +45,11 @@ def render(report: Report, devices: Devices, style: TextStyle, *, resolved: bool
     """The report as text that ends with a line feed; ``resolved`` adds what the server will run with."""
     sheet = Sheet(style.width, style.color)
     by_launch = [_groups(report, number) for number in range(len(report.launches))]
+    others = grouped(replace(report, findings=tuple(finding for finding in report.findings if finding.launch_number is None)))
     if style.quiet:
         for number, groups in enumerate(by_launch):
             sheet.verbatim(_quiet_line(report.launches[number], group, entry) for group in groups for entry in group.entries)
+        sheet.verbatim(quiet_line(group, entry) for group in others for entry in group.entries)
         return sheet.text()
     for number, (launch, groups) in enumerate(zip(report.launches, by_launch)):
         if number:
@@ -55,6 +57,8 @@ def render(report: Report, devices: Devices, style: TextStyle, *, resolved: bool
         _launch(sheet, style, report, devices, launch, groups)
         if resolved:
             _resolved(sheet, style, report, launch)
+    if others:
+        other_findings(sheet, style, others)
     _left_out(sheet, report)
     _checked(sheet, report)
     return sheet.text()

@@ -22,7 +22,7 @@ def render(report: Report, cards: Mapping[str, Card]) -> str:
 
 def _command(annotation: Annotation) -> str:
     place = annotation.place
-    properties = {"file": annotation.path, "line": place.line or None, "col": place.column, "title": annotation.title}
+    properties = {"file": annotation.path or None, "line": place.line or None, "col": place.column, "title": annotation.title}
     written = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value is not None)
     return f"::{_COMMANDS[annotation.severity]} {written}::{_data(annotation.message)}\n"
 

@@ -27,7 +27,7 @@ def render(report: Report, cards: Mapping[str, Card]) -> str:
                 "check_name": annotation.rule,
                 "fingerprint": hashlib.sha256(f"{base}|{seen[base]}".encode("utf-8", "backslashreplace")).hexdigest()[:32],
                 "severity": _SEVERITIES[annotation.severity],
-                "location": {"path": annotation.path.removeprefix("./"), "lines": {"begin": max(annotation.place.line, 1)}},
+                "location": {"path": annotation.path.removeprefix("./") or ".", "lines": {"begin": max(annotation.place.line, 1)}},
             }
         )
     return json.dumps(issues, indent=2) + "\n"

@@ -1,4 +1,4 @@
-"""JUnit XML: a test suite an SM, a test case a setting that was judged, so that a report without findings is not an empty one.
+"""JUnit XML: a test suite an SM (and launch), a test case a setting that was judged, so that a report without findings is not an empty one.
 
 A finding is a failure where it counts for ``--fail-on``, else it stands in the output of a case that passes. What could not be
 decided is skipped. No times, so that the same report gives the same bytes.
@@ -6,14 +6,15 @@ decided is skipped. No times, so that the same report gives the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
 from sm_gatecheck.checks.cards import Card
 from sm_gatecheck.model.report import Finding, Report
-from sm_gatecheck.model.verdict import Judgement, Verdict
+from sm_gatecheck.model.verdict import Judgement, OptionReport, Verdict
 from sm_gatecheck.report.clean import visible
 from sm_gatecheck.report.grouping import grouped
 from sm_gatecheck.report.places import Places
@@ -31,37 +32,75 @@ class Case:
     text: str = ""
 
 
+@dataclass(frozen=True)
+class Suite:
+    """The settings of a report, or of one of its launches, on one SM."""
+
+    name: str
+    options: tuple[OptionReport, ...]
+    findings: tuple[Finding, ...]
+    sm: int
+    whole: bool = False
+    """Whether settings that no GPU bears on are cases too: those of a launch are."""
+
+
 def render(report: Report, cards: Mapping[str, Card], counts: Callable[[Finding], bool]) -> str:
     """The report as XML. ``counts`` says which findings are failures."""
-    suites = [(sm, _cases(report, sm, cards, counts)) for sm in report.sms]
+    suites = [(suite.name, _distinct(_cases(report, suite, cards, counts))) for suite in _suites(report)]
     every = [case for _, cases in suites for case in cases]
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<testsuites name="gatecheck" {_counted(every)}>',
     ]
-    for sm, cases in suites:
-        lines += [f'  <testsuite name="gatecheck.SM{sm}" {_counted(cases)} skipped="{_number(cases, "skipped")}">', "    <properties>"]
+    for name, cases in suites:
+        skipped = _number(cases, "skipped")
+        lines += [f'  <testsuite name={_attribute(name)} {_counted(cases)} skipped="{skipped}">', "    <properties>"]
         lines += [f"      <property name={_attribute(name)} value={_attribute(value)}/>" for name, value in _properties(report).items()]
-        lines += ["    </properties>", *(line for case in cases for line in _case(case, sm)), "  </testsuite>"]
+        lines += ["    </properties>", *(line for case in cases for line in _case(case, name)), "  </testsuite>"]
     return "\n".join([*lines, "</testsuites>", ""])
 
 
-def _cases(report: Report, sm: int, cards: Mapping[str, Card], counts: Callable[[Finding], bool]) -> list[Case]:
-    here = tuple(finding for finding in report.findings if finding.sm == sm)
-    write = _Writer(replace(report, findings=here), cards, counts)
+def _suites(report: Report) -> Iterator[Suite]:
+    if not report.launches:
+        for sm in report.sms:
+            findings = tuple(finding for finding in report.findings if finding.sm == sm)
+            yield Suite(f"gatecheck.SM{sm}", report.options, findings, sm)
+        return
+    for number, launch in enumerate(report.launches):
+        for sm in report.sms:
+            findings = tuple(finding for finding in report.findings if (finding.launch_number, finding.sm) == (number, sm))
+            title = f"{launch.span.file}:{launch.span.line}" + (f" ({launch.name})" if launch.name else "")
+            yield Suite(f"gatecheck.SM{sm} {title}", launch.judged, findings, sm, whole=True)
+    others = tuple(finding for finding in report.findings if finding.launch_number is None)
+    if others:
+        yield Suite("gatecheck", (), others, report.sms[0])
+
+
+def _cases(report: Report, suite: Suite, cards: Mapping[str, Card], counts: Callable[[Finding], bool]) -> list[Case]:
+    write = _Writer(replace(report, options=suite.options, findings=suite.findings), cards, counts)
     found: dict[tuple[str, str], list[Finding]] = {}
-    for finding in here:
+    for finding in suite.findings:
         found.setdefault((finding.option, repr(finding.value)), []).append(finding)
     cases: list[Case] = []
-    for entry in report.options:
+    for entry in suite.options:
         for judgement in entry.judgements:
-            if judgement.sm == sm and judgement.verdict is not Verdict.UNGATED:
+            if judgement.sm == suite.sm and (suite.whole or judgement.verdict is not Verdict.UNGATED):
                 findings = found.pop((entry.option.field, repr(judgement.value)), [])
                 name = setting(entry.option, (judgement.value,))
                 cases += [write.found(finding, name, judgement) for finding in findings] or [_judged(name, judgement)]
     for findings in found.values():
         cases += [write.found(finding, visible(finding.option) or finding.rule, None) for finding in findings]
     return cases or [Case("nothing asks for the GPU")]
+
+
+def _distinct(cases: list[Case]) -> list[Case]:
+    """Cases with names of their own: what stands twice in a launch is numbered."""
+    seen: Counter[str] = Counter()
+    named = []
+    for case in cases:
+        seen[case.name] += 1
+        named.append(case if seen[case.name] == 1 else replace(case, name=f"{case.name} ({seen[case.name]})"))
+    return named
 
 
 def _judged(name: str, judgement: Judgement) -> Case:
@@ -81,8 +120,8 @@ class _Writer:
 
     def found(self, finding: Finding, name: str, judgement: Judgement | None) -> Case:
         place = self._places.of(finding)
-        where = f"{visible(self._places.path(place))}:{place.line}" if place.line > 0 else visible(self._places.path(place))
-        lines = [f"{where}: {visible(finding.message)}"]
+        where = visible(self._places.path(place)) + (f":{place.line}" if place.line > 0 else "")
+        lines = [f"{where}: {visible(finding.message)}" if where else visible(finding.message)]
         if judgement is not None:
             lines += [f"{visible(step.file)}:{step.line}: {evidence_sentence(step)}" for step in judgement.evidence]
             lines += [f"{visible(effect.file)}:{effect.line}: {effect_sentence(effect)}" for effect in judgement.effects]
@@ -96,8 +135,8 @@ class _Writer:
         )
 
 
-def _case(case: Case, sm: int) -> list[str]:
-    start = f'    <testcase classname="gatecheck.SM{sm}" name={_attribute(case.name)}'
+def _case(case: Case, suite: str) -> list[str]:
+    start = f"    <testcase classname={_attribute(suite)} name={_attribute(case.name)}"
     if case.kind == "failure":
         kind = f"<failure type={_attribute(case.rule)} message={_attribute(case.message)}>{_text(case.text)}</failure>"
     elif case.kind == "skipped":

@@ -10,10 +10,16 @@ from urllib.parse import quote
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.report import Finding, Source
 
+NO_FILES = frozenset({"<arguments>", "<stdin>", "<text>"})
+"""Names that launches have for what lies in no file."""
+
 
 @dataclass(frozen=True)
 class Place:
-    """A line (from 1; 0 where there is none) of a file: below the package's directory when ``in_tree``, else as the user named it."""
+    """A line (from 1; 0 where there is none) of a file (empty where there is none).
+
+    ``file`` is below the package's directory when ``in_tree``, else as the user named it.
+    """
 
     file: str
     line: int
@@ -30,7 +36,7 @@ class Places:
 
     def of(self, finding: Finding) -> Place:
         """The place that a finding is about."""
-        if finding.launch is not None:
+        if finding.launch is not None and finding.launch.file not in NO_FILES:
             return Place(finding.launch.file, finding.launch.line, finding.launch.column, in_tree=False)
         option = self._options.get(finding.option)
         if option is not None and option.file:
@@ -39,7 +45,7 @@ class Places:
 
     def path(self, place: Place) -> str:
         """The file as seen from where gatecheck was run, with ``/``; below the package's directory where that lies nowhere."""
-        if not place.in_tree or self._source.package is None:
+        if not place.file or not place.in_tree or self._source.package is None:
             return place.file
         return str(PurePosixPath(self._source.package.replace("\\", "/")) / place.file)
 

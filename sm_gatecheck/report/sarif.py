@@ -17,6 +17,7 @@ from sm_gatecheck.checks.cards import Card
 from sm_gatecheck.model.report import Diagnostic, Finding, Report, Source
 from sm_gatecheck.model.verdict import Judgement, OptionReport
 from sm_gatecheck.report import indented
+from sm_gatecheck.report.claims import Claims
 from sm_gatecheck.report.clean import visible, visible_lines
 from sm_gatecheck.report.json import plain
 from sm_gatecheck.report.places import Place, Places, uri
@@ -72,17 +73,12 @@ class _Results:
     def __init__(self, report: Report, places: Places, rules: Mapping[str, int]) -> None:
         self._places = places
         self._rules = rules
-        self._options = {entry.option.field: entry for entry in report.options}
-        self._judgements = {
-            (entry.option.field, repr(judgement.value), judgement.sm): judgement
-            for entry in report.options
-            for judgement in entry.judgements
-        }
+        self._claims = Claims(report)
 
     def of(self, finding: Finding) -> dict[str, Any]:
         place = self._places.of(finding)
-        option = self._options.get(finding.option)
-        judgement = self._judgements.get((finding.option, repr(finding.value), finding.sm))
+        option = self._claims.option(finding)
+        judgement = self._claims.judgement(finding)
         result: dict[str, Any] = {"ruleId": finding.rule}
         if finding.rule in self._rules:
             result["ruleIndex"] = self._rules[finding.rule]
@@ -149,6 +145,8 @@ def _location(place: Place) -> dict[str, Any]:
     artifact: dict[str, Any] = {"uri": uri(place.file)}
     if place.in_tree:
         artifact["uriBaseId"] = ROOT
+    if not place.file:
+        return {}
     physical: dict[str, Any] = {"artifactLocation": artifact}
     if place.line > 0:
         physical["region"] = {"startLine": place.line, **({"startColumn": place.column} if place.column else {})}

@@ -61,7 +61,7 @@ def render(report: Report, devices: Devices, style: TextStyle) -> str:
     sheet = Sheet(style.width, style.color)
     groups = grouped(report)
     if style.quiet:
-        sheet.verbatim(_quiet_line(group, entry) for group in groups for entry in group.entries)
+        sheet.verbatim(quiet_line(group, entry) for group in groups for entry in group.entries)
         return sheet.text()
     sheet.paragraph(Text(source_title(report.source), style="bold"))
     for sm in report.sms:
@@ -77,7 +77,7 @@ def render(report: Report, devices: Devices, style: TextStyle) -> str:
     return sheet.text()
 
 
-def _quiet_line(group: Group, entry: Entry) -> str:
+def quiet_line(group: Group, entry: Entry) -> str:
     """``srt/file.py:12: GC101 --flag value on SM120: what is claimed``, as linters write it and editors read it."""
     finding = entry.finding
     name = visible(group.field) if group.option is None else setting(group.option.option, entry.values)
@@ -110,6 +110,11 @@ def _assumptions(sheet: Sheet, report: Report) -> None:
     facts = [f"NVIDIA CUDA {visible(assumed.cuda_version)}", "optional packages installed"]
     facts += [f"{visible(name)}={value_text(value)}" for name, value in sorted(assumed.settings.items())]
     sheet.paragraph(Text(f"Assumed: {', '.join(facts)}.", style="dim"))
+
+
+def other_findings(sheet: Sheet, style: TextStyle, groups: list[Group]) -> None:
+    """Findings that no verdict stands behind and no launch: those on ignores."""
+    _section(sheet, style, None, groups, several_sms=False)
 
 
 def _section(sheet: Sheet, style: TextStyle, verdict: Verdict | None, groups: list[Group], several_sms: bool) -> None:

@@ -151,6 +151,8 @@ def test_paths_are_relative_to_their_file(run: Run, here: Path, monkeypatch: pyt
         ("output = 'sarif:../x'", "gatecheck.toml: output: ../x lies outside"),
         ("output = '/etc/x'", "gatecheck.toml: output: /etc/x lies outside"),
         ("output = 'sarfi:x'", "'sarfi' is no format: did you mean 'sarif'?"),
+        ("env = 'SECRET'", "gatecheck.toml: env: write NAME=VALUE here"),
+        ("env = ['A=1', 'SGLANG_*']", "gatecheck.toml: env: write NAME=VALUE here"),
         ("ignore = 3", "gatecheck.toml: ignore: write [[ignore]] above each"),
     ],
 )

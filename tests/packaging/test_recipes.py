@@ -21,6 +21,7 @@ from tests.cli.conftest import FUSION_STORY
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 RELEASE = "sglang==0.5.12"
+FUSION = "--enable-flashinfer-allreduce-fusion"
 
 
 def block(title: str, language: str) -> str:
@@ -95,6 +96,15 @@ def test_the_action_fails_for_what_it_was_told_to(installed: Path) -> None:
     ended, outputs = acted(installed, sm="120", tree=FUSION_STORY, fail_on="harmful", arguments="--set\ntp_size=4\n")
     assert (ended.returncode, outputs) == (1, {"status": "1"})
     assert acted(installed, gpu="H100", tree=FUSION_STORY, fail_on="harmful")[0].returncode == 0
+
+
+def test_the_action_checks_launch_files(installed: Path) -> None:
+    (installed / "a b.sh").write_text(f"python -m sglang.launch_server --model-path /m {FUSION}\n")
+    (installed / "good.sh").write_text("python -m sglang.launch_server --model-path /m\n")
+    ended, outputs = acted(installed, sm="120", tree=FUSION_STORY, launch="good.sh\na b.sh\n")
+    assert (ended.returncode, outputs) == (1, {"status": "1"})
+    assert ended.stdout.startswith("::error file=a b.sh,line=1,")
+    assert acted(installed, sm="120", tree=FUSION_STORY, launch="good.sh")[1] == {"status": "0"}
 
 
 def test_the_action_takes_what_is_missing_from_the_configuration(installed: Path) -> None:
@@ -189,10 +199,33 @@ def test_the_pre_commit_recipe_names_hooks_that_exist() -> None:
     assert all(f"`{hook['id']}`" in PAGE for hook in HOOKS)
 
 
+def hooked(identifier: str, files: list[str], arguments: list[str] | None = None) -> subprocess.CompletedProcess[str]:
+    """A hook run as pre-commit runs it: its entry, its arguments or those of the user, the names of the files it asks for."""
+    (hook,) = [hook for hook in HOOKS if hook["id"] == identifier]
+    named = [name for name in files if re.search(hook["files"], name)] if hook.get("pass_filenames", True) else []
+    command = [*shlex.split(hook["entry"]), *(hook.get("args", []) if arguments is None else arguments), *named]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_the_hook_checks_the_launch_files_of_a_commit(installed: Path) -> None:
+    for name, option in (("launch.sh", "--enable-wide-loads"), ("sglang-chat.service", FUSION)):
+        start = f"python3 -m sglang.launch_server --model-path /m {option}\n"
+        (installed / name).write_text(f"[Service]\nExecStart=/usr/bin/{start}" if name.endswith("service") else start)
+    (installed / "other.txt").write_text("")
+    files = ["launch.sh", "other.txt", "sglang-chat.service"]
+    (repository,) = yaml(block("pre-commit", "yaml"))["repos"]
+    arguments = [FUSION_STORY if word == RELEASE else word for word in repository["hooks"][0]["args"]]
+    ended = hooked("gatecheck", files, arguments)
+    assert (ended.returncode, ended.stderr) == (1, "")
+    assert "sglang-chat.service:2:65  --enable-flashinfer-allreduce-fusion" in ended.stdout
+    assert hooked("gatecheck", files[:2], arguments).returncode == 0
+    (installed / "gatecheck.toml").write_text(f'sm = 120\ntree = "{FUSION_STORY}"\n')
+    assert hooked("gatecheck", files).returncode == 1
+
+
 def test_the_configured_hook_runs_what_the_file_says(installed: Path) -> None:
     (installed / "gatecheck.toml").write_text(f'sm = 120\ntree = "{FUSION_STORY}"\nfail-on = "harmful"\n')
-    (hook,) = [hook for hook in HOOKS if hook["id"] == "gatecheck-configured"]
-    ended = subprocess.run([hook["entry"], *hook.get("args", [])], capture_output=True, text=True)
+    ended = hooked("gatecheck-configured", ["launch.sh"])
     assert ended.returncode == 1
     assert "GC102" in ended.stdout
 

@@ -194,7 +194,7 @@ def instance_attribute(interp: Interpreter, instance: Instance, name: str, frame
         last = statements[-1]
         if isinstance(last, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return method(interp, owner, last, instance)
-        if name not in _stored_names(interp, instance.cls):
+        if not any(interp.attribute_writers(known, name) for known in interp.mro(instance.cls)):
             return class_attribute(interp, instance.cls, name)
     if instance.escaped:
         stored_somewhere = abstract_attribute(interp, instance.cls, name)
@@ -216,10 +216,6 @@ def _dynamic_attribute(interp: Interpreter, instance: Instance, name: str, frame
     caller = Frame(owner.module, function.qualname, interp.space.true, depth=frame.depth)
     value = run_function(interp, function, (instance, Known(name)), {}, caller, None, effectful=False)
     return None if isinstance(value, Opaque) else value
-
-
-def _stored_names(interp: Interpreter, cls: ClassValue) -> set[str]:
-    return {name for known in interp.mro(cls) for name in interp.attribute_writers(known)}
 
 
 def annotated_class(interp: Interpreter, annotation: ast.expr, module: Module) -> ClassValue | None:
@@ -264,7 +260,7 @@ def abstract_attribute(interp: Interpreter, cls: ClassValue, name: str) -> Value
 def _written_value(interp: Interpreter, cls: ClassValue, name: str) -> Value | None:
     written: list[Value] = []
     for owner in interp.mro(cls):
-        for writer in interp.attribute_writers(owner).get(name, []):
+        for writer in interp.attribute_writers(owner, name):
             state = method_effects(interp, cls, owner, writer)
             if state is not None and name in state:
                 written.append(state[name])

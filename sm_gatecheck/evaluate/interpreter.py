@@ -20,8 +20,9 @@ from sm_gatecheck.evaluate.values import (
 from sm_gatecheck.evaluate.world import World
 from sm_gatecheck.model.condition import Condition, Space
 from sm_gatecheck.program.modules import Module, Program, imported_name
+from sm_gatecheck.syntax.skeleton import may_contain
 
-_UNKNOWN, _TEXT = "gatecheck_unknown", "gatecheck_text"
+_UNKNOWN, _TEXT, _STORED = "gatecheck_unknown", "gatecheck_text", "gatecheck_stored"
 """Where a syntax node keeps what was made from it: the same few nodes are asked again and again."""
 _NO_FIELDS: frozenset[str] = frozenset()
 DEPTH_LIMIT = 8
@@ -52,7 +53,7 @@ class Interpreter:
         self.tracks_escapes = False
         """Whether an exception that leaves a callee is followed into its caller where nobody listens."""
         self.running: set[Any] = set()
-        self._attribute_writers: dict[int, dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]] = {}
+        self._attribute_writers: dict[tuple[int, str], list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
         self.abstract_instances: dict[int, Any] = {}
 
     # -- expressions and statements ---------------------------------------------------------------------------------
@@ -263,11 +264,12 @@ class Interpreter:
                 return candidate, found
         return None
 
-    def attribute_writers(self, cls: ClassValue) -> dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]:
-        """For each attribute stored on ``self``, the methods of this class body that store it."""
-        found = self._attribute_writers.get(id(cls.node))
+    def attribute_writers(self, cls: ClassValue, name: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+        """The methods of this class body that store an attribute on ``self``."""
+        key = (id(cls.node), name)
+        found = self._attribute_writers.get(key)
         if found is None:
-            found = self._attribute_writers[id(cls.node)] = _attribute_writers(cls.node)
+            found = self._attribute_writers[key] = _attribute_writers(cls.node, name)
         return found
 
 
@@ -289,23 +291,31 @@ def class_bindings(node: ast.ClassDef) -> dict[str, list[ast.stmt]]:
     return found
 
 
-def _attribute_writers(node: ast.ClassDef) -> dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]:
-    found: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
-    for method in node.body:
-        if not isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) or not method.args.args:
-            continue
+def _attribute_writers(node: ast.ClassDef, name: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [
+        method
+        for method in node.body
+        if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and method.args.args
+        and may_contain(method, b"." + name.encode())
+        and name in _stored_by(method)
+    ]
+
+
+def _stored_by(method: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
+    """The attributes that a method stores on its first parameter."""
+    known: frozenset[str] | None = method.__dict__.get(_STORED)
+    if known is None:
         receiver = method.args.args[0].arg
-        for inner in ast.walk(method):
-            if (
-                isinstance(inner, ast.Attribute)
-                and isinstance(inner.ctx, ast.Store)
-                and isinstance(inner.value, ast.Name)
-                and inner.value.id == receiver
-            ):
-                writers = found.setdefault(inner.attr, [])
-                if method not in writers:
-                    writers.append(method)
-    return found
+        known = method.__dict__[_STORED] = frozenset(
+            inner.attr
+            for inner in ast.walk(method)
+            if isinstance(inner, ast.Attribute)
+            and isinstance(inner.ctx, ast.Store)
+            and isinstance(inner.value, ast.Name)
+            and inner.value.id == receiver
+        )
+    return known
 
 
 def source_text(module: Module, node: ast.AST) -> str:

@@ -28,6 +28,7 @@ from sm_gatecheck.evaluate.values import (
 )
 from sm_gatecheck.model.condition import Condition
 from sm_gatecheck.program.modules import Module, bound_names
+from sm_gatecheck.syntax.skeleton import LazyAsyncFunction, LazyFunction
 
 if TYPE_CHECKING:
     from sm_gatecheck.evaluate.interpreter import Interpreter
@@ -483,6 +484,8 @@ HANDLERS: dict[type[ast.stmt], Callable[[Interpreter, Any, Frame], None]] = {
     ast.ImportFrom: _import,
     ast.FunctionDef: _function,
     ast.AsyncFunctionDef: _function,
+    LazyFunction: _function,
+    LazyAsyncFunction: _function,
     ast.ClassDef: _class,
     ast.Delete: _delete,
     ast.Global: _global,

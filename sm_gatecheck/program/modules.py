@@ -39,7 +39,7 @@ class Module:
 
     @cached_property
     def syntax(self) -> ast.Module:
-        tree, diagnostics = parse_module(self.path, self.source)
+        tree, diagnostics = parse_module(self.path, self.source, self.diagnostics.append)
         self.diagnostics.extend(diagnostics)
         return tree
 

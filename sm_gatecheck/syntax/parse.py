@@ -9,20 +9,29 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections.abc import Callable
 
 from sm_gatecheck.model.report import Diagnostic
+from sm_gatecheck.syntax.skeleton import parse_skeleton
 
 MAX_FILE_BYTES = 8_000_000
 
 
-def parse_module(path: str, source: bytes) -> tuple[ast.Module, tuple[Diagnostic, ...]]:
-    """The syntax tree of a file, and what of it was left out. Never raises for bad source."""
+def parse_module(path: str, source: bytes, later: Callable[[Diagnostic], None]) -> tuple[ast.Module, tuple[Diagnostic, ...]]:
+    """The syntax tree of a file, and what of it was left out. Never raises for bad source.
+
+    Bodies of functions are parsed when first looked at; ``later`` is told of one that then cannot be.
+    """
     if len(source) > MAX_FILE_BYTES:
         return _empty(), (Diagnostic(path, 1, f"could not be parsed: {len(source):,} bytes is over the limit of {MAX_FILE_BYTES:,}"),)
+
+    def failed(line: int, why: str) -> None:
+        later(Diagnostic(path, line, f"the function's body could not be parsed: {why}"))
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(source, filename=path), ()
+            return parse_skeleton(source, failed) or ast.parse(source, filename=path), ()
     except SyntaxError as error:
         from sm_gatecheck.syntax.recover import recover_module  # libcst takes longer to load than most trees need it
 

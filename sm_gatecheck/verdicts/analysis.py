@@ -12,6 +12,7 @@ from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.report import Assumptions, Coverage, Diagnostic, Report, Statistics
 from sm_gatecheck.model.verdict import DefaultAlternative, OptionReport, Verdict
 from sm_gatecheck.rulebook import Rulebook
+from sm_gatecheck.syntax.checking import SyntaxCheck
 from sm_gatecheck.target.reach import Reach
 from sm_gatecheck.target.rules import open_rules
 from sm_gatecheck.target.session import Session
@@ -53,6 +54,7 @@ def open_session(tree: Tree, request: Request, rules: Rulebook) -> Session:
 
 
 def _analyse(tree: Tree, request: Request, rules: Rulebook, progress: Progress, started: float) -> Report:
+    check = SyntaxCheck({path: source for path, source in tree.files.items() if path.endswith(".py")})
     session = open_session(tree, request, rules)
     progress("Reading options", 0, 3)
     options = [*session.options, *session.variables]
@@ -69,7 +71,7 @@ def _analyse(tree: Tree, request: Request, rules: Rulebook, progress: Progress, 
         sms=request.sms,
         options=reports,
         findings=findings_of(reports),
-        diagnostics=(*tree.diagnostics, *_diagnostics(session)),
+        diagnostics=(*tree.diagnostics, *_diagnostics(session, check)),
         statistics=_statistics(tree, session, sites, reports, started),
     )
 
@@ -109,8 +111,11 @@ def _shown(value: Any) -> Any:
     return list(value) if isinstance(value, (tuple, set, frozenset)) else value
 
 
-def _diagnostics(session: Session) -> list[Diagnostic]:
-    return [diagnostic for module in session.program.modules() for diagnostic in module.diagnostics]
+def _diagnostics(session: Session, check: SyntaxCheck) -> list[Diagnostic]:
+    """What was met on the way, then the files that nobody looked at and that do not parse."""
+    met = [diagnostic for module in session.program.modules() for diagnostic in module.diagnostics]
+    known = {diagnostic.file for diagnostic in met}
+    return met + [diagnostic for diagnostic in check.result() if diagnostic.file not in known]
 
 
 def _statistics(tree: Tree, session: Session, sites: SiteIndex, reports: tuple[OptionReport, ...], started: float) -> Statistics:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from sm_gatecheck.cli.outcome import say
+from sm_gatecheck.cli.outcome import counted, say
 from sm_gatecheck.cli.output import write_file
 from sm_gatecheck.cli.refusal import did_you_mean
 from sm_gatecheck.model.errors import UsageError
@@ -25,8 +25,8 @@ def apply_baseline(findings: tuple[Finding, ...], path: Path | None, sms: Iterab
         siblings = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
         raise UsageError(f"--baseline {path}: no such file{did_you_mean(path.name, siblings) or '; --write-baseline writes one'}") from None
     result = baseline.applied(findings, accepted, sms)
-    stale = f"; {len(result.stale)} entries match nothing any more" if result.stale else ""
-    say(f"{result.accepted} findings are accepted by {path}{stale}", quiet)
+    stale = f"; {counted(len(result.stale), 'entry matches', 'entries match')} nothing any more" if result.stale else ""
+    say(f"{counted(result.accepted, 'finding is', 'findings are')} accepted by {path}{stale}", quiet)
     for entry in result.stale[:STALE_NAMED]:
         say(f"{path}: stale: {entry.wording}{f' ({entry.reason})' if entry.reason else ''}", quiet)
     if len(result.stale) > STALE_NAMED:
@@ -41,7 +41,7 @@ def save_baseline(findings: tuple[Finding, ...], path: Path, quiet: bool) -> Non
     except OSError as error:
         raise UsageError(f"--write-baseline {path}: {error.strerror or error}") from None
     write_file(path, baseline.render(findings, before))
-    say(f"{len(findings)} findings listed in {path}", quiet)
+    say(f"{counted(len(findings), 'finding', 'findings')} listed in {path}", quiet)
 
 
 def _read(path: Path, option: str) -> tuple[baseline.Accepted, ...]:

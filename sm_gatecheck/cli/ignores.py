@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,13 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from sm_gatecheck.checks.cards import load_cards
 from sm_gatecheck.checks.ignores import Ignore, Ignored, apply_ignores
 from sm_gatecheck.cli.configuration import IGNORE, Configuration
-from sm_gatecheck.cli.outcome import say
+from sm_gatecheck.cli.outcome import counted, say
 from sm_gatecheck.cli.refusal import did_you_mean
 from sm_gatecheck.cli.session import Rules
 from sm_gatecheck.model.errors import UsageError
 from sm_gatecheck.model.report import Report
 from sm_gatecheck.model.span import Span
+from sm_gatecheck.report.places import NO_FILES
 
 KEYS = ("rule", "option", "value", "sm", "reason", "until", "sglang")
 _HEADER = re.compile(r"^[ \t]*\[\[[ \t]*(?:tool[ \t]*\.[ \t]*gatecheck[ \t]*\.[ \t]*)?ignore[ \t]*\]\]", re.MULTILINE)
@@ -32,14 +34,14 @@ def ignore_findings(
 
     ``launch_files`` are those whose comments count; ``complete`` says whether the report looks at every option of the tree.
     """
-    ignores = [*(configured_ignores(configuration, rules) if configuration is not None else ()), *_comments(launch_files)]
+    ignores = [*(configured_ignores(configuration, rules) if configuration is not None else ()), *_comments(launch_files, report)]
     flags = {entry.option.field: (*entry.option.flags, *entry.option.aliases) for entry in report.options}
     ignored = apply_ignores(
         report.findings, ignores, sms=report.sms, release=report.source.sglang_version, today=today(), flags=flags, complete=complete
     )
     if ignored.ignored:
         files = sorted({ignore.place.file for _, ignore in ignored.ignored})
-        say(f"{len(ignored.ignored)} findings are ignored, as {' and '.join(files)} says", quiet)
+        say(f"{counted(len(ignored.ignored), 'finding is', 'findings are')} ignored, as {' and '.join(files)} says", quiet)
     return ignored
 
 
@@ -126,12 +128,15 @@ def _until(written: Any, where: str) -> date | None:
         raise UsageError(f"{where}: until: {written!r} is no date, write 2026-12-31") from None
 
 
-def _comments(files: Iterable[Path]) -> list[Ignore]:
+def _comments(files: Iterable[Path], report: Report) -> list[Ignore]:
+    """The ignores in launch files, and in files that they name, as far as something was found in those."""
     from sm_gatecheck.launch.comments import read_ignores
     from sm_gatecheck.launch.files import read_file
+    from sm_gatecheck.launch.model import LaunchError
 
-    found: list[Ignore] = []
-    for path in files:
-        source = read_file(path)
-        found += read_ignores(source.name, source.text)
-    return found
+    sources = [read_file(path) for path in files]
+    named = {source.name for source in sources}
+    for name in sorted({finding.launch.file for finding in report.findings if finding.launch is not None} - named - NO_FILES):
+        with suppress(LaunchError):  # what is not there as it is called (a part of another file, say) has no comments of its own
+            sources.append(read_file(Path(name)))
+    return [ignore for source in sources for ignore in read_ignores(source.name, source.text)]

@@ -35,6 +35,11 @@ def counts(finding: Finding, fail_on: str) -> bool:
     return fail_on == "any" or verdict in _THRESHOLDS[fail_on]
 
 
+def counted(number: int, one: str, many: str) -> str:
+    """``1 finding is``, ``2 findings are``."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
 def say(message: str, quiet: bool = False) -> None:
     """A line on stderr for a person; never data."""
     if not quiet and sys.stderr is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -190,7 +191,8 @@ def _for_each(sms: Iterable[int], rule: str, severity: Severity, option: str, va
 
 def _named(finding: Finding, launch: Launch) -> Finding:
     """The finding with a fingerprint that tells launches apart: accepted in one file is not accepted in another."""
-    where = launch.file if launch.name is None else f"{launch.file}:{launch.name}"
+    file = posixpath.normpath(launch.file)  # ./run.sh is run.sh
+    where = file if launch.name is None else f"{file}:{launch.name}"
     value = [finding.value, finding.message] if finding.rule == NOT_TAKEN else finding.value
     return replace(finding, fingerprint=fingerprint(finding.rule, f"{where}|{finding.option}", value, finding.sm))
 

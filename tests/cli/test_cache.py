@@ -8,13 +8,16 @@ import time
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from sm_gatecheck.cache.entries import Entries
 from sm_gatecheck.cache.holdings import chosen, holdings
+from sm_gatecheck.report import schema
 from tests.cli.conftest import Run
 
 DAY = 24 * 3600
+SCHEMA = {key: value for key, value in schema.document().items() if key != "anyOf"}
 
 
 @pytest.fixture
@@ -41,7 +44,9 @@ def used(path: Path, days: float) -> None:
 def asked(run: Run, *arguments: str) -> Any:
     ended = run("cache", *arguments, "--format", "json")
     assert ended.status == 0
-    return json.loads(ended.stdout)
+    document = json.loads(ended.stdout)
+    jsonschema.Draft202012Validator({**SCHEMA, "$ref": "#/$defs/cache_report"}).validate(document)
+    return document
 
 
 def names(rows: list[dict[str, Any]]) -> list[str]:

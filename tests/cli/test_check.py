@@ -155,7 +155,7 @@ def test_stale_entries_of_a_baseline_are_named(run: Run, asked: Asked, tmp_path:
     baseline.write_text(baseline.read_text().replace('"reason": ""', '"reason": "known\\u001b[2J"'))
     asked.report = replace(sample((120,)), findings=sample((120,)).findings[1:])
     said = run("--sm", "120", "TREE", "--baseline", str(baseline)).stderr.splitlines()
-    assert said[0].endswith("6 findings are accepted by " + f"{baseline}; 1 entries match nothing any more")
+    assert said[0].endswith("6 findings are accepted by " + f"{baseline}; 1 entry matches nothing any more")
     assert said[1:] == [f"gatecheck: {baseline}: stale: GC101 attention_backend=paged_mha on SM120 (known\\x1b[2J)"]
     asked.report = None
     assert "stale:" not in run("--sm", "90", "TREE", "--baseline", str(baseline)).stderr

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as sought
+from hypothesis import strategies as st
 
-from sm_gatecheck.cli.configuration import find_configuration, key_of
+from sm_gatecheck.cli.configuration import Configuration, find_configuration, key_of, settings_for
 from sm_gatecheck.cli.group import program
 from sm_gatecheck.cli.ignores import configured_ignores
 from sm_gatecheck.cli.session import Rules
+from sm_gatecheck.model.errors import UsageError
+from sm_gatecheck.report import schema
 from tests.cli.conftest import Asked, Ended, Run
+
+SCHEMA = {key: value for key, value in schema.document().items() if key != "anyOf"}
 
 
 @pytest.fixture
@@ -26,6 +35,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def settings(run: Run, *arguments: str) -> dict[str, tuple[Any, str]]:
     ended = run("config", *arguments, "--format", "json")
     assert (ended.status, ended.stderr) == (0, "")
+    jsonschema.Draft202012Validator({**SCHEMA, "$ref": "#/$defs/settings_report"}).validate(json.loads(ended.stdout))
     return {row["key"]: (row["value"], row["source"]) for row in json.loads(ended.stdout)["settings"]}
 
 
@@ -215,3 +225,39 @@ def test_the_example_in_the_docs_is_one(run: Run, here: Path) -> None:
     assert configuration is not None
     (ignore,) = configured_ignores(configuration, Rules.open(None))
     assert (str(ignore.until), ignore.sms) == ("2027-03-31", (120,))
+
+
+WORDS = st.sampled_from(
+    ["sm", "set", "tree", "output", "ignore", "check", "matrix", "fail-on", "no_cache", "verbose", "launch", "x", "rule", "reason"]
+)
+TOML = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.dates(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@sought(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.dictionaries(WORDS, TOML, max_size=5))
+def test_whatever_a_file_says_is_taken_or_refused_in_one_line(here: Path, table: dict[str, Any]) -> None:
+    import click
+
+    context = click.Context(program)
+    commands = {name: command for name in program.list_commands(context) if (command := program.get_command(context, name)) is not None}
+    configuration = Configuration(here / "gatecheck.toml", "", table)
+    for read in (
+        lambda: settings_for(configuration, "check", commands, "check"),
+        lambda: configured_ignores(configuration, Rules.open(None)),
+    ):
+        try:
+            read()
+        except UsageError as error:
+            assert str(error).startswith(str(here))
+
+
+@given(st.binary(max_size=200))
+@sought(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_any_bytes_are_read_or_refused(here: Path, content: bytes) -> None:
+    (here / "gatecheck.toml").write_bytes(content)
+    with contextlib.suppress(UsageError):
+        find_configuration(here)

@@ -40,7 +40,7 @@ def test_what_is_ignored_is_not_reported(run: Run, asked: Asked, here: Path) -> 
     (here / "gatecheck.toml").write_text(FUSED)
     assert found(run) == (
         ["GC101", "GC101", "GC101", "GC104", "GC104", "GC105"],
-        "gatecheck: 1 findings are ignored, as gatecheck.toml says\n",
+        "gatecheck: 1 finding is ignored, as gatecheck.toml says\n",
     )
     assert run("--sm", "120", "TREE", "--fail-on", "harmful").status == 1
     more = FUSED + '[[ignore]]\nrule = "gc101"\noption = "*backend"\nsm = ["sm_120", 121]\nreason = "x"\n'

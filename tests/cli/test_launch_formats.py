@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -138,7 +142,7 @@ def test_json_lines_have_the_launches(run: Run) -> None:
 def test_an_ignore_in_a_script(run: Run, here: Path, comment: str) -> None:
     (here / "two.sh").write_text(SCRIPT.replace(FUSION, comment))
     assert findings(run, "--launch", "two.sh") == [("GC201", "two.sh:1")]
-    assert run("--sm", "120", FUSION_STORY, "--launch", "two.sh").stderr == "gatecheck: 1 findings are ignored, as two.sh says\n"
+    assert run("--sm", "120", FUSION_STORY, "--launch", "two.sh").stderr == "gatecheck: 1 finding is ignored, as two.sh says\n"
 
 
 def test_an_ignore_above_a_continued_line_of_a_unit(run: Run, here: Path) -> None:
@@ -210,3 +214,27 @@ def test_a_hostile_name_of_a_launch_file(run: Run, here: Path, name: str) -> Non
     assert "\u202e" not in text
     if name == "github":
         assert all(line.startswith(("::error file=", "::warning file=")) for line in text.splitlines())
+
+
+def test_an_ignore_in_a_file_that_the_launch_file_names(run: Run, here: Path) -> None:
+    (here / "options.sh").write_text(f"OPTIONS=({FUSION})\n")
+    (here / "run.sh").write_text('source ./options.sh\npython -m sglang.launch_server --model-path /m "${OPTIONS[@]}"\n')
+    ((rule, place),) = findings(run, "--launch", "run.sh")
+    assert (rule, place) == ("GC102", "options.sh:1")
+    (here / "options.sh").write_text(f"OPTIONS=({FUSION})  # gatecheck: ignore[GC102] small\n")
+    assert findings(run, "--launch", "run.sh") == []
+
+
+def test_reports_do_not_hang_on_the_process(here: Path) -> None:
+    """The same bytes for any hash seed, locale and number of processes."""
+    formats = ("text", "sarif", "github", "gitlab", "junit", "jsonl", "markdown")
+    seen: dict[str, set[bytes]] = {name: set() for name in formats}
+    for seed, locale, processes in (("1", "C", "1"), ("2", "C.UTF-8", "2")):
+        outputs = [f"--output={name}:{name}.out" for name in formats]
+        command = [sys.executable, "-m", "sm_gatecheck", "--sm", "90,120", FUSION_STORY, "--no-cache", "-j", processes, *outputs]
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": locale, "PYTHONPATH": str(Path(__file__).parents[2])}
+        subprocess.run(command, check=True, env=environment, cwd=here)
+        for name in formats:
+            content = (here / f"{name}.out").read_bytes()
+            seen[name].add(re.sub(rb"[0-9.]+ s, cold", b"SECONDS", content) if name == "text" else content)
+    assert {name: len(contents) for name, contents in seen.items()} == dict.fromkeys(formats, 1)

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sm_gatecheck.report.baseline import BaselineError, applied, read, render
+from sm_gatecheck.report.baseline import Accepted, BaselineError, applied, read, render
 from tests.report.golden import assert_golden
 from tests.report.samples import sample
 
@@ -69,3 +72,24 @@ def test_what_is_no_baseline(text: str, said: str) -> None:
 def test_it_is_one_finding_a_line() -> None:
     text = render(sample().findings)
     assert sum('"fingerprint"' in line for line in text.splitlines()) == len(json.loads(text)["findings"])
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["baseline_version", "findings", "fingerprint", "sm", "x"]), inner)
+    ),
+    max_leaves=12,
+)
+
+
+@given(
+    JSON.map(json.dumps) | st.text(max_size=50) | st.lists(JSON).map(lambda rows: json.dumps({"baseline_version": "1", "findings": rows}))
+)
+def test_any_text_is_read_or_refused(text: str) -> None:
+    accepted: tuple[Accepted, ...] = ()
+    with suppress(BaselineError):
+        accepted = read(text)
+    result = applied(sample().findings, accepted, (90, 120))
+    assert len(result.new) + result.accepted == len(sample().findings)
+    assert all(entry.wording for entry in result.stale if entry.fingerprint)

@@ -46,6 +46,10 @@ def render_report(
         from sm_gatecheck.report import markdown
 
         return markdown.render(report, rules.devices, command)
+    if format_name == "html":
+        from sm_gatecheck.report import page
+
+        return page.render(report, rules.devices, command)
     from sm_gatecheck.checks.cards import load_cards
 
     cards = load_cards(rules.book)

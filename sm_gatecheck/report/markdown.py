@@ -121,7 +121,7 @@ def _counts(report: Report) -> list[str]:
         for verdict in WORDS
         if verdict is not Verdict.UNGATED
     ]
-    gated = sum(1 for option in report.options if _worst(option) is not None)
+    gated = sum(1 for option in report.options if worst(option) is not None)
     coverage = report.statistics.coverage
     return [
         "## In numbers",
@@ -136,14 +136,14 @@ def _counts(report: Report) -> list[str]:
 def _groups(report: Report, notes: Footnotes) -> list[str]:
     lines: list[str] = []
     for verdict in WORST_FIRST:
-        members = [option for option in report.options if _worst(option) is verdict]
+        members = [option for option in report.options if worst(option) is verdict]
         if members:
             rows = [row for option in members for row in _rows(option, report.sms, notes)]
             lines += [f"## {TITLES[verdict]}", "", *table(("option", "value", *(f"SM{sm}" for sm in report.sms)), rows, 2)]
     return lines
 
 
-def _worst(option: OptionReport) -> Verdict | None:
+def worst(option: OptionReport) -> Verdict | None:
     """The verdict that decides where an option stands; None for one that no GPU bears on."""
     found = {judgement.verdict for judgement in option.judgements}
     return next((verdict for verdict in WORST_FIRST if verdict in found), None)

@@ -19,11 +19,11 @@ from sm_gatecheck.cli.session import Gpus, Rules, wanted_gpus
 MAIN_SMS = (80, 89, 90, 100, 103, 120, 121)
 
 
-@click.command("matrix", short_help="Options x SMs, as Markdown or JSON.")
+@click.command("matrix", short_help="Options x SMs, as Markdown, a web page or JSON.")
 @tree_argument
 @gpu_options
 @context_options
-@reports_options(("markdown", "json"))
+@reports_options(("markdown", "json", "html"))
 @click.option("--check", "committed", type=click.Path(path_type=Path), metavar="FILE", help="Write nothing; exit 1 where FILE has drifted.")
 @run_options
 def command(**parameters: Any) -> int:

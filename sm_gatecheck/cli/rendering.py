@@ -99,9 +99,8 @@ def command_line(command: str, sms: Sequence[int], parameters: dict[str, Any]) -
     for flag, name in _GIVEN:
         if parameters[name] is not None:
             words += [flag, str(parameters[name])]
-    if parameters["tree"] is not None:
-        words.append(parameters["tree"])
-    return shlex.join(words)
+    trees = [parameters[name] for name in ("old", "new", "tree") if parameters.get(name) is not None]
+    return shlex.join([*words, *trees])
 
 
 def listing_command_line(command: str, parameters: dict[str, Any]) -> str:

@@ -94,6 +94,9 @@ def call_expression(interp: Interpreter, node: ast.Call, frame: Frame) -> Value:
             followed=frame.followed and not _opaque(value),
         )
         frame.pc = left
+    else:
+        # A call in a test is no act, but a call it is: who makes it must be known.
+        frame.recorder.wants("call", callee_name(interp, node, frame), reached, (), ())
     frame.followed = False
     return value
 

@@ -46,7 +46,7 @@ def annotated(report: Report, cards: Mapping[str, Card]) -> Iterator[Annotation]
 
 
 def _annotation(group: Group, entry: Entry, place: Place, path: str, mend: str) -> Annotation:
-    name = setting(group.option.option, entry.values) if group.option is not None else visible(group.field)
+    name = setting(group.option.option, entry.values) if group.option is not None else visible(group.field).removeprefix("env:")
     return Annotation(
         rule=entry.finding.rule,
         severity=entry.finding.severity,

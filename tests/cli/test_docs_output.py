@@ -1,4 +1,4 @@
-"""What docs/commands.md shows is what the program prints: each console block is run and compared."""
+"""What the pages in docs/ show is what the program prints: each console block is run and compared."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from tests.cli.conftest import Run
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-SHOWN = re.findall(r"^```console\n\$ gatecheck ([^\n]+)\n(.*?)^```$", PAGE, re.M | re.S)
+PAGES = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))]
+SHOWN = [block for page in PAGES for block in re.findall(r"^```console\n\$ gatecheck ([^\n]+)\n(.*?)^```$", page, re.M | re.S)]
 
 
 @pytest.mark.parametrize(("command", "shown"), SHOWN, ids=[command[:60] for command, _ in SHOWN])

@@ -23,6 +23,8 @@ from sm_gatecheck.verdicts.resolved import Alternative, last_write, values_on
 
 CANDIDATES_LIMIT = 60
 """Given options that are tried for following from the others; each costs a run of resolution."""
+ROUNDS = 3
+REFUSALS = ("raise", "assert", "key_error")
 SHOWN_ALTERNATIVES = 4
 
 
@@ -64,19 +66,28 @@ class Row:
     why: str = ""
 
     @property
+    def is_unchanged(self) -> bool:
+        """Nobody gave it and it is what the tree declares, whoever wrote that."""
+        return not self.is_given and is_same(self.logged, self.declared)
+
+    @property
     def is_compared(self) -> bool:
         return self.agreement not in (Agreement.UNDECIDED, Agreement.DRAWN, Agreement.NOT_LOGGED)
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """A start held against a tree on one SM. ``is_launch_known`` is False where the given options were found from the log."""
+    """A start held against a tree on one SM. ``is_launch_known`` is False where the given options were found from the log.
+
+    ``refusal`` is what, file and line of an error that the tree stops this launch with.
+    """
 
     sm: int
     rows: tuple[Row, ...]
     given: Mapping[str, Any]
     is_launch_known: bool
     unfinished: str | None = None
+    refusal: tuple[str, str, int] | None = None
 
     def count(self, *kinds: Agreement) -> int:
         return sum(1 for row in self.rows if row.agreement in kinds)
@@ -111,6 +122,14 @@ class Resolved:
             place = None if write is None else (write.module.path, int(getattr(write.node, "lineno", 1)))
             found.append(Predicted(alternative.value, alternative.when, alternative.known, place))
         return tuple(found)
+
+    @property
+    def refusal(self) -> tuple[str, str, int] | None:
+        """What, file and line of an error that resolution ends with for certain; None where it may pass."""
+        for event in self.outcome.events:
+            if event.kind in REFUSALS and event.condition.on(self.predictor.bits).is_true:
+                return event.name, event.module.path, int(getattr(event.node, "lineno", 1))
+        return None
 
     def is_open(self, name: str) -> bool:
         """Whether the prediction holds a value that is not known."""
@@ -159,23 +178,37 @@ class Predictor:
         """The options that somebody must have given for a server to log this, the fewest that were found."""
         logged, declared = dict(start.arguments or {}), self.declared
         given = {name: logged[name] for name in self.session.required if name in logged}
-        found = self.resolve(given)
-        for name, value in logged.items():
-            if name not in declared or name in given or self._drawn(name) or _unusable(value):
-                continue
-            nothing_to_give = value is None and declared[name] is None
-            if not nothing_to_give and not found.allows(name, value) and not found.is_open(name):
-                given[name] = value
+        for _ in range(ROUNDS):  # what is given may rule out what was possible before
+            found = self.resolve(given)
+            further = {
+                name: value
+                for name, value in logged.items()
+                if name in declared and name not in given and self._must_be_given(name, value, declared[name], found)
+            }
+            if not further:
+                break
+            given.update(self._accepted(given, further))
         return self._fewest(given, logged)
 
+    def _accepted(self, given: Mapping[str, Any], further: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of ``further`` that can be given: the server started, so resolution did not refuse what it was started with."""
+        if self.resolve({**given, **further}).refusal is None:
+            return dict(further)
+        return {name: value for name, value in further.items() if self.resolve({**given, name: value}).refusal is None}
+
+    def _must_be_given(self, name: str, value: Any, declared: Any, found: Resolved) -> bool:
+        """Whether resolution is sure not to come to a value by itself, and it is one that can be given."""
+        if self._drawn(name) or _unusable(value) or (value is None and declared is None):
+            return False
+        return not found.allows(name, value) and not found.is_open(name)
+
     def _fewest(self, given: dict[str, Any], logged: Mapping[str, Any]) -> dict[str, Any]:
-        """Without those that follow from the others."""
-        for name in list(given)[:CANDIDATES_LIMIT]:
-            if name in self.session.required:
-                continue
+        """Without those that follow from the others: what is left must still lead to every one of them."""
+        wanted = [name for name in given if name not in self.session.required]
+        for name in wanted[:CANDIDATES_LIMIT]:
             others = {other: value for other, value in given.items() if other != name}
             found = self.resolve(others)
-            if all(found.allows(other, logged[other]) for other in given if other not in self.session.required):
+            if all(found.allows(other, logged[other]) for other in wanted):
                 given = others
         return given
 
@@ -189,7 +222,7 @@ class Predictor:
             if name not in logged:
                 row = Row(name, Agreement.NOT_LOGGED, None, found.predicted(name), options.get(name), name in options, default)
                 rows.append(row)
-        return Prediction(self.sm, tuple(rows), options, given is not None, found.outcome.unfinished)
+        return Prediction(self.sm, tuple(rows), options, given is not None, found.outcome.unfinished, found.refusal)
 
     def _row(self, name: str, logged: Any, given: Mapping[str, Any], found: Resolved, is_launch_known: bool) -> Row:
         declared = self.declared

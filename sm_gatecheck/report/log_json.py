@@ -62,6 +62,7 @@ def _prediction(prediction: Prediction) -> dict[str, Any]:
         "is_launch_known": prediction.is_launch_known,
         "given": {name: _value(value) for name, value in prediction.given.items()},
         "unfinished": prediction.unfinished,
+        "refusal": None if prediction.refusal is None else dict(zip(("what", "file", "line"), prediction.refusal, strict=True)),
         "counts": {kind.value: prediction.count(kind) for kind in Agreement},
         "arguments": [_row(row) for row in prediction.rows],
     }

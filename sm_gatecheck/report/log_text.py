@@ -121,14 +121,19 @@ def _prediction(sheet: Sheet, source: Source, prediction: Prediction, style: Sty
     sheet.paragraph(Text(f"Against {source_title(source)} on SM{prediction.sm}", style="bold"))
     if not prediction.is_launch_known:
         sheet.paragraph(Text("What the launch gave was found from the log; --launch FILE, or arguments after --, would tell.", style="dim"))
+    if prediction.refusal is not None:
+        what, file, line = prediction.refusal
+        refused = Text(f"This tree refuses this launch on SM{prediction.sm}: {shortened(visible(what), 200)}  ", style="red")
+        sheet.paragraph(refused.append_text(place(file, line)))
     if prediction.unfinished:
         sheet.paragraph(Text(visible(prediction.unfinished), style="magenta"))
     _section(sheet, "Differs from the prediction", prediction.differences, "red", style)
     rows = prediction.rows
     given = tuple(row for row in rows if row.agreement is Agreement.GIVEN)
     _section(sheet, "Given by the launch", given, "default", style, whys=style.verbosity > 0)
-    _section(sheet, "Set by resolution", [row for row in rows if row.agreement is Agreement.RESOLVED], "default", style)
-    _section(sheet, "Among what resolution may come to", [row for row in rows if row.agreement is Agreement.POSSIBLE], "default", style)
+    kept = [row for row in rows if style.verbosity > 0 or not row.is_unchanged]
+    _section(sheet, "Set by resolution", [row for row in kept if row.agreement is Agreement.RESOLVED], "default", style)
+    _section(sheet, "Among what resolution may come to", [row for row in kept if row.agreement is Agreement.POSSIBLE], "default", style)
     _section(sheet, "Not predicted", [row for row in rows if row.agreement is Agreement.UNDECIDED], "default", style)
     if style.verbosity > 0:
         _section(sheet, "Drawn at each start", [row for row in rows if row.agreement is Agreement.DRAWN], "default", style)
@@ -138,7 +143,7 @@ def _prediction(sheet: Sheet, source: Source, prediction: Prediction, style: Sty
     missing = prediction.count(Agreement.NOT_LOGGED)
     summary = (
         f"{prediction.count(*SAME):,} of {counted(compared, 'argument')} as predicted "
-        f"({prediction.count(Agreement.DECLARED):,} as declared), "
+        f"({sum(row.is_unchanged and row.agreement in SAME for row in rows):,} as declared), "
         f"{len(prediction.differences):,} not; {prediction.count(Agreement.UNDECIDED):,} not predicted"
     )
     if missing:

@@ -56,7 +56,11 @@ class Destination:
 
 def write_file(path: Path, text: str) -> None:
     """Replace the file by ``text`` in one step, so that no reader and no crash ever sees half of it. UsageError if impossible."""
-    content = text.encode("utf-8", "backslashreplace")
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """The same for bytes."""
     try:
         if path.exists() and not path.is_file():
             if path.is_dir():
@@ -78,8 +82,13 @@ def write_file(path: Path, text: str) -> None:
 
 
 def _write_stdout(text: str) -> None:
-    encoding = sys.stdout.encoding or "utf-8"
-    content = text.encode(encoding, "backslashreplace")
+    write_stdout(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
+
+
+def write_stdout(content: bytes) -> None:
+    """Write bytes to stdout. UsageError when that is not possible; a reader that went away is not an error."""
+    if sys.stdout is None:
+        return
     try:
         sys.stdout.flush()
         stream = sys.stdout.buffer

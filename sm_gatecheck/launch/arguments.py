@@ -208,6 +208,7 @@ class _Parser:
             unresolved=unresolved,
             is_deprecated=flag.is_deprecated,
             is_stored=flag.is_stored,
+            values_used=tuple(_used(word) or word.extent for word in words),
             overridden=() if earlier is None or flag.appends else (*earlier.overridden, replace(earlier, overridden=()))[-_KEPT:],
         )
 

@@ -87,14 +87,24 @@ class LaunchCheck:
 
     def check(self, launches: Sequence[Launch]) -> Report:
         """The report on the launches; kept in the cache, and taken from there."""
-        memory = Memory(self.tree, self.request, self.rules, (SECTION, repr(launches))) if self.request.use_cache else None
+        memory = self._memory(launches)
         known = None if memory is None else memory.recall()
         if known is not None:
             return replace(known, statistics=replace(known.statistics, seconds=self._seconds()))
         report = self.report(self.gated(launches))
+        self.keep(launches, report)
+        return report
+
+    def keep(self, launches: Sequence[Launch], report: Report) -> None:
+        """Remember the report on these launches."""
+        memory = self._memory(launches)
         if memory is not None:
             memory.keep(report)
-        return report
+
+    def _memory(self, launches: Sequence[Launch]) -> Memory | None:
+        if not self.request.use_cache:
+            return None
+        return Memory(self.tree, self.request, self.rules, (SECTION, repr(tuple(launches))))
 
     def gated(self, launches: Sequence[Launch]) -> list[GatedLaunch]:
         """Each launch with what the gate found."""

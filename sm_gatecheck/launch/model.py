@@ -67,7 +67,8 @@ class LaunchValue:
     ``value`` is typed as the option's declaration types it; where it rests on something unknown it is the text as written
     (``$TP``) and ``unresolved`` names what. ``span`` is where the flag (or key, or variable) was written, ``flag`` how.
     ``extent`` and ``value_extents`` are the stretches of the file that hold flag and values: where they were *written*, be
-    it in an array or a variable; ``used`` is where the command takes them in, if that is another place. ``assumed`` says what
+    it in an array or a variable; ``used`` is where the command takes the flag in, if that is another place, ``values_used`` where
+    it takes in the values. ``assumed`` says what
     was taken for granted (a default of ``${X:-y}``), ``when`` under which condition the value counts (None: always).
     ``is_stored`` is False for what the server's parser takes and drops, ``overridden`` holds earlier values of the same option.
     """
@@ -84,6 +85,7 @@ class LaunchValue:
     unresolved: tuple[str, ...] = ()
     is_deprecated: bool = False
     is_stored: bool = True
+    values_used: tuple[Extent, ...] = ()
     overridden: tuple[LaunchValue, ...] = ()
 
     @property

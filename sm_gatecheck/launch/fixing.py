@@ -1,0 +1,255 @@
+"""Mend launch files: take out what does nothing or does harm, put a value that works in the place of one that is refused.
+
+Every edit is tried on the bytes and read again: it stands only where the launches of the file then differ in what was to be
+mended and in nothing else. What cannot be edited like that is left as it is, and said to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, product
+from pathlib import Path
+from typing import Any
+
+from sm_gatecheck.launch.checking import LaunchCheck, LaunchInput
+from sm_gatecheck.launch.editing import TRIED, Stretch, replaced, without
+from sm_gatecheck.launch.gating import GatedLaunch, setting_of
+from sm_gatecheck.launch.model import Extent, Launch, LaunchValue
+from sm_gatecheck.model.errors import UsageError
+from sm_gatecheck.model.launch_report import Mend
+from sm_gatecheck.model.report import Report
+from sm_gatecheck.model.span import Span
+from sm_gatecheck.verdicts.gate import VARIABLE
+
+ROUNDS = 6
+"""What is taken out can change what is said of the rest; a launch is looked at anew until nothing is left to do."""
+
+Contents = dict[Path, bytes]
+Wanted = Callable[[Report], Iterable[tuple[int, str]]]
+"""Which findings of a report are to be mended, as (launch, option): those that nobody has accepted."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """A mend at the place where the option stood."""
+
+    place: Span
+    flag: str
+    mend: Mend
+
+
+@dataclass(frozen=True)
+class Left:
+    """An option that should be mended, and why that cannot be done here."""
+
+    place: Span
+    flag: str
+    mend: Mend
+    why: str
+
+
+@dataclass
+class Fix:
+    """What became of the files: ``before`` and ``after`` of those that change; ``report`` and ``launches`` are of the mended ones."""
+
+    before: Contents = field(default_factory=dict)
+    after: Contents = field(default_factory=dict)
+    done: list[Done] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
+    launches: tuple[Launch, ...] = ()
+    report: Report | None = None
+
+
+def fix_launches(check: LaunchCheck, wanted: LaunchInput, to_mend: Wanted) -> Fix:
+    """Mend the files of a command line, in memory. UsageError where one cannot be read."""
+    return _Fixer(check, wanted, to_mend).run()
+
+
+@dataclass
+class _Fixer:
+    check: LaunchCheck
+    wanted: LaunchInput
+    to_mend: Wanted
+    fix: Fix = field(default_factory=Fix)
+
+    def run(self) -> Fix:
+        for _ in range(ROUNDS):
+            launches = self._read(self.fix.after)
+            gated = self.check.gated(launches)
+            self.fix.launches, self.fix.report = launches, self.check.report(gated)
+            accepted = set(self.to_mend(self.fix.report))
+            mends = {(number, mend.field): mend for number, mend in _mends(gated) if (number, mend.field) in accepted}
+            given_up = {(left.place.file, left.place.line, left.mend.field) for left in self.fix.left}
+            before = len(self.fix.done)
+            for number, name in mends:
+                setting = setting_of(launches[number], name)
+                if setting is not None and (setting.span.file, setting.span.line, name) not in given_up:
+                    self._mend(number, name, mends)
+            if len(self.fix.done) == before:
+                break
+        self.fix.after = {path: data for path, data in self.fix.after.items() if data != self.fix.before[path]}
+        return self.fix
+
+    def _read(self, contents: Contents) -> tuple[Launch, ...]:
+        return self.check.read(self.wanted, contents)
+
+    def _mend(self, number: int, name: str, mends: Mapping[tuple[int, str], Mend]) -> None:
+        """Mend one option of one launch, if it is still there."""
+        launches = self._read(self.fix.after)
+        setting = setting_of(launches[number], name)
+        mend = mends[number, name]
+        if setting is None or (mend.action == "replace" and setting.value == mend.value):
+            return  # gone with the same words in another launch
+        for contents in self._candidates(setting, mend):
+            try:
+                then = self._read({**self.fix.after, **contents})
+            except UsageError:  # the file is none any more
+                continue
+            if _is_as_meant(launches, then, mends, (number, name), setting):
+                self.fix.after.update(contents)
+                self.fix.done.append(Done(setting.span, setting.flag, mend))
+                return
+        self.fix.left.append(Left(setting.span, setting.flag, mend, _obstacle(setting)))
+
+    def _candidates(self, setting: LaunchValue, mend: Mend) -> Iterator[Contents]:
+        if mend.action == "replace":
+            if len(setting.value_extents) == 1:
+                place = setting.value_extents[0]
+                data = self._bytes(place.file)
+                if data is not None:
+                    yield {Path(place.file): replaced(data, (place.start, place.end), str(mend.value))}
+            return
+        is_variable = mend.field.startswith(VARIABLE)
+        for options in _places(setting):
+            by_file: dict[str, list[list[Stretch]]] = {}
+            for words in options:
+                if len({word.file for word in words}) > 1:
+                    break
+                by_file.setdefault(words[0].file, []).append([(word.start, word.end) for word in words])
+            else:
+                ways = []
+                for name, stretches in by_file.items():
+                    data = self._bytes(name)
+                    changes = () if data is None else without(data, stretches, whole=is_variable)
+                    ways.append([(Path(name), changed) for changed in changes])
+                yield from (dict(way) for way in islice(product(*ways), TRIED))
+
+    def _bytes(self, name: str) -> bytes | None:
+        """A file as it is at this point; None for what is no file of its own."""
+        path = Path(name)
+        if path in self.fix.after:
+            return self.fix.after[path]
+        try:
+            data = path.read_bytes()
+        except (OSError, ValueError):
+            return None
+        self.fix.before.setdefault(path, data)
+        return data
+
+
+def _mends(gated: Sequence[GatedLaunch]) -> Iterator[tuple[int, Mend]]:
+    for number, launch in enumerate(gated):
+        for mend in launch.report.mends:
+            yield number, mend
+        for name, setting in launch.launch.options.items():
+            if not setting.is_stored:
+                yield number, Mend(name, "remove", None)
+
+
+def _places(setting: LaunchValue) -> Iterator[list[list[Extent]]]:
+    """The words of an option and of its earlier values: in the command where its flag stands there, else where they were written."""
+    settings = (setting, *setting.overridden)
+    written = [[one.extent, *one.value_extents] for one in settings]
+    taken_in = [[one.extent, *(one.values_used or one.value_extents)] for one in settings]
+    yield from (taken_in, written) if setting.used is None else (written, taken_in)
+    yield [[one.used or one.extent, *(one.values_used or one.value_extents)] for one in settings]
+
+
+def _obstacle(setting: LaunchValue) -> str:
+    """Why no edit of the text did what was meant."""
+    if setting.unresolved:
+        return f"it rests on {' and '.join(setting.unresolved)}"
+    if setting.used is not None:
+        return "its words come from another place, which other things use too"
+    return "it cannot be taken out of its place without changing something else"
+
+
+# -- whether an edit did what was meant ---------------------------------------------------------------------------------
+
+
+def _is_as_meant(
+    before: Sequence[Launch],
+    after: Sequence[Launch],
+    mends: Mapping[tuple[int, str], Mend],
+    target: tuple[int, str],
+    setting: LaunchValue,
+) -> bool:
+    """Whether the target is mended, and the launches differ in nothing that is not to be mended."""
+    if len(before) != len(after):
+        return False
+    for number, (old, new) in enumerate(zip(before, after, strict=True)):
+        allowed = {name: mend for (launch, name), mend in mends.items() if launch == number}
+        if _frame(old) != _frame(new) or not _follows(old, new, allowed, _carriers(old, setting)):
+            return False
+    number, name = target
+    return _is_mended(setting_of(after[number], name), mends[target])
+
+
+def _is_mended(setting: LaunchValue | None, mend: Mend) -> bool:
+    return setting is None if mend.action == "remove" else setting is not None and setting.value == mend.value
+
+
+def _frame(launch: Launch) -> tuple[Any, ...]:
+    """What no mend may touch."""
+    version = None if launch.sglang_version is None else launch.sglang_version.text
+    return launch.entry, launch.format, launch.name, launch.when, launch.config, version
+
+
+def _carriers(launch: Launch, setting: LaunchValue) -> set[str]:
+    """Variables whose text holds the words of an option (``EXTRA_ARGS="--flag"``): it changes with them."""
+    words = [extent for one in (setting, *setting.overridden) for extent in (one.extent, *one.value_extents)]
+    return {
+        VARIABLE + name
+        for name, variable in launch.environment.items()
+        for text in variable.value_extents
+        if any(text.file == word.file and text.start <= word.start and word.end <= text.end for word in words)
+    }
+
+
+def _follows(old: Launch, new: Launch, allowed: Mapping[str, Mend], carriers: set[str]) -> bool:
+    was, now = _values(old), _values(new)
+    for name in {*was, *now} - carriers:
+        if was.get(name) != now.get(name):
+            mend = allowed.get(name)
+            if mend is None or not _is_mended(setting_of(new, name), mend):
+                return False
+    gone = [setting for name in allowed if (setting := setting_of(old, name)) is not None]
+    lost = set(old.unresolved) - set(new.unresolved)
+    notes = {note for setting in gone for note in (*setting.unresolved, *setting.assumed)}
+    return (
+        _conditional(old) == _conditional(new)
+        and set(new.unresolved) <= set(old.unresolved)
+        and lost <= notes
+        and _problems(new) <= _problems(old)
+    )
+
+
+def _values(launch: Launch) -> dict[str, str]:
+    """Everything that a launch sets, as text that compares 1 and True as two."""
+    return {
+        **{name: repr(setting.value) for name, setting in launch.options.items()},
+        **{VARIABLE + name: repr(setting.value) for name, setting in launch.environment.items()},
+        **{f"ignored {name}": repr(setting.value) for name, setting in launch.ignored.items()},
+    }
+
+
+def _conditional(launch: Launch) -> list[tuple[str, str, str | None]]:
+    return [(name, repr(setting.value), setting.when) for name, settings in launch.conditional.items() for setting in settings]
+
+
+def _problems(launch: Launch) -> set[tuple[str, str]]:
+    return {(problem.kind, problem.message) for problem in launch.problems}
+
+
+__all__ = ["Done", "Fix", "Left", "fix_launches"]

@@ -157,13 +157,14 @@ def _rows(option: OptionReport, sms: Sequence[int], notes: Footnotes) -> list[li
         [
             name,
             markdown_code(value_text(value)),
-            *(_cell(cells.get((repr(value), sm)), notes) + _default_mark(option, value, by_itself.get(sm)) for sm in sms),
+            *(_cell(cells.get((repr(value), sm)), notes) + default_mark(option, value, by_itself.get(sm)) for sm in sms),
         ]
         for value in distinct(judgement.value for judgement in option.judgements if judgement.verdict is not Verdict.UNGATED)
     ]
 
 
-def _default_mark(option: OptionReport, value: Any, alternatives: tuple[DefaultAlternative, ...] | None) -> str:
+def default_mark(option: OptionReport, value: Any, alternatives: tuple[DefaultAlternative, ...] | None) -> str:
+    """What stands behind a value's symbol where the option takes that value by itself; else nothing."""
     if alternatives is None:
         return f" {DEFAULT}" if repr(value) == repr(option.option.default) and not option.defaults else ""
     found = [alternative for alternative in alternatives if repr(alternative.value) == repr(value)]

@@ -11,7 +11,7 @@ from sm_gatecheck.model.report import Report
 from sm_gatecheck.model.target import Devices
 from sm_gatecheck.model.verdict import DefaultAlternative, Judgement, OptionReport, Verdict
 from sm_gatecheck.report.grouping import distinct
-from sm_gatecheck.report.markdown import TITLES, WORST_FIRST, worst
+from sm_gatecheck.report.markdown import DEFAULT, DEFAULT_SOMETIMES, TITLES, WORST_FIRST, default_mark, worst
 from sm_gatecheck.report.page.markup import anchor, code, data, policy_hash, text
 from sm_gatecheck.report.page.proofs import Proofs
 from sm_gatecheck.report.wording import WORDS, counted, option_name, products, value_text
@@ -27,6 +27,9 @@ SHORT: dict[Verdict, str] = {
     Verdict.UNGATED: "–",
 }
 """What stands in a cell: words, since a symbol alone is neither read out nor printed everywhere."""
+
+
+OWN = {DEFAULT: "what the option is when nobody sets it", DEFAULT_SOMETIMES: "the same, under a condition"}
 
 
 def render(report: Report, devices: Devices, command: str) -> str:
@@ -94,6 +97,7 @@ def _facts(report: Report, command: str) -> list[str]:
 
 def _legend(report: Report, devices: Devices) -> list[str]:
     verdicts = "".join(f"<dt>{_badge(verdict)}</dt><dd>{text(words.legend)}</dd>" for verdict, words in WORDS.items())
+    verdicts += "".join(f"<dt>{sign}</dt><dd>{words}</dd>" for sign, words in OWN.items())
     targets = "".join(f"<dt>SM{sm}</dt><dd>{text(products(devices, sm, limit=4)) or '–'}</dd>" for sm in report.sms)
     return [
         '<details class="legend" open><summary>Legend</summary>',
@@ -154,24 +158,32 @@ def _column(devices: Devices, sm: int) -> str:
 
 def _rows(option: OptionReport, sms: Sequence[int], proofs: Proofs, used: Counter[str]) -> Iterable[str]:
     cells = {(repr(judgement.value), judgement.sm): judgement for judgement in option.judgements}
-    name, field = option_name(option.option), option.option.field
+    name, field, by_itself = option_name(option.option), option.option.field, dict(option.defaults)
     for value in distinct(judgement.value for judgement in option.judgements if judgement.verdict is not Verdict.UNGATED):
         shown = value_text(value)
         key = _unique(anchor(field, "=", "*" if value == "*" else shown), used)
-        tds = "".join(_cell(cells.get((repr(value), sm)), proofs) for sm in sms)
+        tds = "".join(_cell(cells.get((repr(value), sm)), default_mark(option, value, by_itself.get(sm)), proofs) for sm in sms)
         search = text(f"{field} {' '.join((*option.option.flags, *option.option.aliases))} {shown}".lower())
         yield f'<tr id="{text(key)}" data-k="{search}"><th scope="row">{code(name)}</th><td>{code(shown)}</td>{tds}</tr>'
 
 
-def _cell(judgement: Judgement | None, proofs: Proofs) -> str:
+def _cell(judgement: Judgement | None, mark: str, proofs: Proofs) -> str:
     verdict = Verdict.UNGATED if judgement is None else judgement.verdict
     if judgement is None or verdict is Verdict.UNGATED:
-        return '<td class="v ungated">–</td>'
-    return f'<td class="v {verdict.value}">{_button(proofs.of(judgement), SHORT[verdict])}</td>'
+        return f'<td class="v ungated">–{_own(mark)}</td>'
+    return f'<td class="v {verdict.value}">{_button(proofs.of(judgement), text(SHORT[verdict]) + _own(mark))}</td>'
 
 
-def _button(proof: int, words: str) -> str:
-    return f'<button tabindex="-1" data-p="{proof}">{text(words)}</button>'
+def _own(mark: str) -> str:
+    """The sign of a value that the option takes by itself, in words for those who hear it."""
+    if not mark:
+        return ""
+    words = OWN[mark.strip()]
+    return f' <abbr title="{words}" aria-label="{words}">{mark.strip()}</abbr>'
+
+
+def _button(proof: int, content: str) -> str:
+    return f'<button tabindex="-1" data-p="{proof}">{content}</button>'
 
 
 def _defaults(report: Report, proofs: Proofs, used: Counter[str]) -> list[str]:
@@ -204,7 +216,7 @@ def _default(alternatives: tuple[DefaultAlternative, ...], proofs: Proofs) -> st
     shown = [value_text(alternative.value) for alternative in alternatives]
     short = [value if len(value) <= 24 else value[:23] + "…" for value in dict.fromkeys(shown)]
     words = " or ".join(short[:3]) + (f" or {len(short) - 3} more" if len(short) > 3 else "")
-    return f'<td class="v default">{_button(proofs.of_default(alternatives), words)}</td>'
+    return f'<td class="v default">{_button(proofs.of_default(alternatives), text(words))}</td>'
 
 
 def _left_out(report: Report) -> list[str]:

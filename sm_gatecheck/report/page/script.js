@@ -75,7 +75,7 @@
     const row = cell.parentElement, judged = row.closest("table").id === "matrix";
     const name = judged ? `${row.cells[0].textContent} ${row.cells[1].textContent}` : row.cells[0].textContent;
     const sm = `SM${columns[cell.cellIndex]}`;
-    heading.textContent = `${name} on ${sm}: ${button.textContent}`;
+    heading.textContent = `${name} on ${sm}: ${button.firstChild.textContent.trim()}`;
     body.replaceChildren(make("p", "", summary.replaceAll("\u0001", sm)));
     if (fine) body.append(make("p", "", `It does what it is for on ${fine}.`));
     list("Why: the lines of SGLang", lines.map((number) => {

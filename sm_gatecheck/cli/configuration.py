@@ -34,7 +34,7 @@ SEPARATOR = ";"
 OWN_FORMS = frozenset({"format", "output"})
 """Options whose values one command understands and another does not: without a command's name they are for the default command."""
 
-NOT_HERE = frozenset({"write-baseline"})
+NOT_HERE = frozenset({"write-baseline", "write"})
 """Options that say what to do once, not how things are."""
 
 NAMED_IN_FULL = frozenset({"env"})

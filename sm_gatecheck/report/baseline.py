@@ -26,13 +26,15 @@ class Accepted:
     value: Any = None
     sm: int | None = None
     rule: str = ""
+    launch: str = ""
     reason: str = ""
 
     @property
     def wording(self) -> str:
-        """``GC102 enable_x=True on SM120``"""
+        """``GC102 enable_x=True on SM120 in chat.service``"""
         value = "" if self.value is None else f"={self.value}"
-        return f"{self.rule} {self.option}{value} on SM{self.sm}" if self.option and self.rule else self.fingerprint
+        where = f" in {self.launch}" if self.launch else ""
+        return f"{self.rule} {self.option}{value} on SM{self.sm}{where}" if self.option and self.rule else self.fingerprint
 
 
 @dataclass(frozen=True)
@@ -53,15 +55,30 @@ def render(findings: Iterable[Finding], before: Iterable[Accepted] = ()) -> str:
             "value": plain(finding.value),
             "sm": finding.sm,
             "rule": finding.rule,
+            **({} if finding.launch is None else {"launch": finding.launch.file}),
             "fingerprint": finding.fingerprint,
             "reason": reasons.get(finding.fingerprint, ""),
         }
         for finding in findings
     }
-    ordered = sorted(entries.values(), key=lambda entry: (entry["option"], repr(entry["value"]), entry["sm"], entry["rule"]))
+    ordered = sorted(entries.values(), key=_order)
+        entries.values(),
+        key=lambda entry: (
+            entry["option"],
+            repr(entry["value"]),
+            entry["sm"],
+            entry["rule"],
+            entry.get("launch", ""),
+            entry["fingerprint"],
+        ),
+    )
     lines = ",\n".join("    " + json.dumps(entry, ensure_ascii=True) for entry in ordered)
     body = f"[\n{lines}\n  ]" if lines else "[]"
     return f'{{\n  "baseline_version": "{BASELINE_VERSION}",\n  "findings": {body}\n}}\n'
+
+
+def _order(entry: dict[str, Any]) -> tuple[Any, ...]:
+    return entry["option"], repr(entry["value"]), entry["sm"], entry["rule"], entry.get("launch", ""), entry["fingerprint"]
 
 
 def read(text: str) -> tuple[Accepted, ...]:
@@ -91,6 +108,6 @@ def _entry(written: Any, number: int) -> Accepted:
     fingerprint = written.get("fingerprint") if isinstance(written, dict) else None
     if not isinstance(fingerprint, str):
         raise BaselineError(f"entry {number} of its findings has no fingerprint")
-    texts = {key: str(written.get(key, "")) for key in ("option", "rule", "reason")}
+    texts = {key: str(written.get(key, "")) for key in ("option", "rule", "launch", "reason")}
     sm = written.get("sm")
     return Accepted(fingerprint, value=written.get("value"), sm=sm if isinstance(sm, int) else None, **texts)

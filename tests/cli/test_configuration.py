@@ -158,6 +158,7 @@ def test_paths_are_relative_to_their_file(run: Run, here: Path, monkeypatch: pyt
         ("processes = 0", "gatecheck.toml: processes: "),
         ("cuda = {a = 1}", "gatecheck.toml: cuda: a text or a number is needed here"),
         ("write-baseline = 'x'", "gatecheck.toml: write-baseline belongs on the command line"),
+        ("[fix]\nwrite = true", "gatecheck.toml: fix.write belongs on the command line"),
         ("output = 'sarif:../x'", "gatecheck.toml: output: ../x lies outside"),
         ("output = '/etc/x'", "gatecheck.toml: output: /etc/x lies outside"),
         ("output = 'sarfi:x'", "'sarfi' is no format: did you mean 'sarif'?"),
@@ -209,7 +210,7 @@ def test_every_option_of_every_command_has_a_key_and_a_variable() -> None:
         command = program.get_command(context, name)
         assert command is not None
         for parameter in command.params:
-            if isinstance(parameter, click.Option) and "--write-baseline" not in parameter.opts:
+            if isinstance(parameter, click.Option) and not {"--write-baseline", "--write"} & set(parameter.opts):
                 assert key_of(parameter)
                 assert f"GATECHECK_{name}_{key_of(parameter)}".upper().replace("-", "_") in (parameter.envvar or ())
 

@@ -186,6 +186,13 @@ def test_a_baseline_of_launches(run: Run) -> None:
     ]
 
 
+def test_stale_entries_name_the_launch(run: Run, here: Path) -> None:
+    run("--sm", "120", FUSION_STORY, "--launch", "chat.service", "--write-baseline", "base.json")
+    (here / "chat.service").write_text(UNIT.replace(FUSION, "--enable-wide-loads"))
+    said = run("--sm", "120", FUSION_STORY, "--launch", "chat.service", "--baseline", "base.json").stderr
+    assert "base.json: stale: GC102 enable_flashinfer_allreduce_fusion=True on SM120 in chat.service\n" in said
+
+
 def test_launches_from_the_configuration_and_from_a_hook(run: Run, here: Path) -> None:
     (here / "gatecheck.toml").write_text(f'sm = 120\ntree = "{FUSION_STORY}"\nlaunch = ["chat.service", "two.sh"]\n')
     assert run("-q").status == 1

@@ -62,16 +62,6 @@ def render(findings: Iterable[Finding], before: Iterable[Accepted] = ()) -> str:
         for finding in findings
     }
     ordered = sorted(entries.values(), key=_order)
-        entries.values(),
-        key=lambda entry: (
-            entry["option"],
-            repr(entry["value"]),
-            entry["sm"],
-            entry["rule"],
-            entry.get("launch", ""),
-            entry["fingerprint"],
-        ),
-    )
     lines = ",\n".join("    " + json.dumps(entry, ensure_ascii=True) for entry in ordered)
     body = f"[\n{lines}\n  ]" if lines else "[]"
     return f'{{\n  "baseline_version": "{BASELINE_VERSION}",\n  "findings": {body}\n}}\n'

@@ -65,7 +65,7 @@ def test_against_a_tree(run: Run, tmp_path: Path) -> None:
     assert found["source"]["sglang_version"] == "0.5.12"
     assert found["prediction"]["counts"]["differs"] == 0
     assert found["prediction"]["is_launch_known"] is False
-    words = ("--", "--model-path", "acme/two-layer", "--tp-size", "4", f"--{FUSION.replace('_', '-')}", "--enable-wide-loads")
+    words = ("--", "--model-path", "/srv/models/chat", "--tp-size", "4", f"--{FUSION.replace('_', '-')}", "--enable-wide-loads")
     told = document(run, *TREE, BEFORE, *words)
     assert told["prediction"]["is_launch_known"] is True
     assert told["prediction"]["counts"]["differs"] == 0

@@ -130,7 +130,7 @@ def rows(predictor: Predictor, text: str, given: dict[str, Any] | None = None) -
 
 def test_the_launch_is_found_from_the_log(before: Start, predictor: Predictor) -> None:
     prediction = predictor.compare(before)
-    assert prediction.given == {"model_path": "acme/two-layer", "tp_size": 4, FUSION: True, "enable_wide_loads": True}
+    assert prediction.given == {"model_path": "/srv/models/chat", "tp_size": 4, FUSION: True, "enable_wide_loads": True}
     assert {row.field: row.agreement for row in prediction.rows} == {
         "model_path": Agreement.GIVEN,
         "tp_size": Agreement.GIVEN,

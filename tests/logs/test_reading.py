@@ -16,7 +16,7 @@ from sm_gatecheck.rulebook import Rulebook, RulesError
 from tests.logs.logs import LOGS, fixture, log_of, rules, start_of
 
 ARGUMENTS = {
-    "model_path": "acme/two-layer",
+    "model_path": "/srv/models/chat",
     "tp_size": 4,
     "queue_order": "arrival",
     "enable_flashinfer_allreduce_fusion": True,

@@ -59,7 +59,8 @@ class Start:
     """One start of a server. ``arguments`` is None where the log begins later than the line that holds them.
 
     Values are plain Python data; nested objects are dictionaries of their fields, what is no literal is ``Unread``.
-    ``is_cut`` says that the line ended before the arguments did.
+    ``is_cut`` says that the line ended before the arguments did. ``gpu_memory`` (MiB) is what the server took for the memory of
+    one GPU, where it says so.
     """
 
     line: int
@@ -68,6 +69,7 @@ class Start:
     form: Literal["repr", "dict"] | None = None
     is_cut: bool = False
     architecture: str | None = None
+    gpu_memory: int | None = None
 
     def figure(self, name: str) -> Figure | None:
         return next((figure for figure in self.figures if figure.name == name), None)

@@ -23,7 +23,7 @@ READINGS_LIMIT = 64
 HIDDEN = "***"
 """What is kept of a value that is a secret."""
 
-_RECORD = re.compile(r"\[?(?:\d{4}-\d\d-\d\d|(?:INFO|WARNING|ERROR|DEBUG)\b)")
+_RECORD = re.compile(r"\s{0,64}\[?(?:\d{4}-\d\d-\d\d|(?:INFO|WARNING|ERROR|DEBUG)\b)")
 _RANK = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?((?: [A-Z_]{1,12}\d{1,5}){1,8})\]")
 _NUMBER = re.compile(r"\s{0,4}(-?\d{1,15}(?:\.\d{1,9})?)")
 _BRACKET = re.compile(r"['\"\\()\[\]{}]")
@@ -65,6 +65,7 @@ class _Open:
     form: Any = None
     is_cut: bool = False
     architecture: str | None = None
+    gpu_memory: int | None = None
     readings: dict[str, dict[str, list[Reading]]] = field(default_factory=dict)
 
 
@@ -114,6 +115,7 @@ class _Reader:
         self._notes = notes
         self._starts: list[_Open] = []
         self._pending: _Pending | None = None
+        self._gpu_memory: int | None = None
 
     def line(self, line: Line) -> None:
         if self._pending is not None:
@@ -129,6 +131,10 @@ class _Reader:
     def _whole(self, line: Line) -> None:
         if not self._rules.interesting.search(line.text):
             return
+        memory = line.text.find(self._rules.memory_marker)
+        if memory >= 0:
+            found = _after(line.text, self._rules.memory_key, _NUMBER, memory)
+            self._gpu_memory = None if found is None else round(float(found))
         at = line.text.find(self._rules.marker)
         if at >= 0:
             self._arguments(line, at + len(self._rules.marker))
@@ -183,7 +189,8 @@ class _Reader:
             note = f"the log holds more than {STARTS_LIMIT} starts: only the last {STARTS_LIMIT} were kept"
             if note not in self._notes:
                 self._notes.append(note)
-        self._starts.append(_Open(line, values, form, is_cut))
+        self._starts.append(_Open(line, values, form, is_cut, gpu_memory=self._gpu_memory))
+        self._gpu_memory = None
 
     # -- figures
 
@@ -213,7 +220,7 @@ class _Reader:
             if by_rank:
                 readings = tuple(by_rank[min(by_rank)])
                 figures.append(Figure(rule.name, rule.title, rule.unit, rule.kind, readings, rule.bears, rule.before_options))
-        return Start(found.line, found.arguments, tuple(figures), found.form, found.is_cut, found.architecture)
+        return Start(found.line, found.arguments, tuple(figures), found.form, found.is_cut, found.architecture, found.gpu_memory)
 
 
 def _figure_in(text: str, rule: FigureRule) -> float | None:

@@ -38,6 +38,8 @@ class LogRules:
     architecture_marker: str
     architecture_key: str
     architecture_fact: str
+    memory_marker: str
+    memory_key: str
     secret: tuple[str, ...]
     drawn: tuple[str, ...]
     figures: tuple[FigureRule, ...]
@@ -53,6 +55,8 @@ class LogRules:
                 _text(arguments, "architecture_marker"),
                 _text(arguments, "architecture_key"),
                 _text(arguments, "architecture_fact"),
+                _text(arguments, "memory_marker"),
+                _text(arguments, "memory_key"),
                 tuple(map(str, arguments["secret"])),
                 tuple(map(str, arguments["drawn"])),
                 tuple(_figure(row) for row in document["figure"]),
@@ -65,7 +69,7 @@ class LogRules:
     @cached_property
     def interesting(self) -> re.Pattern[str]:
         """Matches in every line that may say something."""
-        markers = {self.marker, self.architecture_marker, *(marker for rule in self.figures for marker in rule.markers)}
+        markers = {self.marker, self.architecture_marker, self.memory_marker, *(marker for rule in self.figures for marker in rule.markers)}
         return re.compile("|".join(map(re.escape, sorted(markers))))
 
     def is_secret(self, field: str) -> bool:

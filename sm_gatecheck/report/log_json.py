@@ -40,6 +40,7 @@ def _log(shown: Shown) -> dict[str, Any]:
         "form": start.form,
         "is_cut": start.is_cut,
         "architecture": start.architecture,
+        "gpu_memory": start.gpu_memory,
         "arguments": None if arguments is None else {name: _value(value) for name, value in arguments.items()},
         "figures": [_figure(figure) for figure in start.figures],
     }

@@ -104,6 +104,24 @@ def test_the_draft_model_s_figures_come_after_the_target_s() -> None:
     assert start.architecture == "Big"
 
 
+def test_what_the_server_took_for_its_memory_stands_before_the_arguments() -> None:
+    text = "[x] Failed. Reported total GPU memory per device (MiB): [124610, 130000], using min: 124610 MiB.\n[x] server_args=ServerArgs(a=1)\n"
+    first, second = log_of(text + "[x] Load weight begin. avail mem=1.00 GB\nserver_args=ServerArgs(a=2)\n").starts
+    assert (first.gpu_memory, second.gpu_memory) == (124610, None)
+
+
+def test_the_state_cache_of_hybrid_models() -> None:
+    start = start_of("[x] Mamba Cache is allocated. max_mamba_cache_size: 43, conv_state size: 0.12GB, ssm_state size: 3.09GB \n")
+    assert {figure.name: figure.value for figure in start.figures} == {"mamba_cache_requests": 43, "mamba_cache": 3.09}
+
+
+def test_a_notebook_s_indentation() -> None:
+    log = log_of(
+        "    [2026-02-18 03:19:27] INFO engine.py:156: server_args=ServerArgs(a=1, b=\n\n\n    [2026-02-18 03:19:28] INFO x.py:1: more\n"
+    )
+    assert log.starts[0].arguments == {"a": 1}
+
+
 def test_secrets_are_not_kept() -> None:
     arguments = start_of("server_args=ServerArgs(api_key='tok-123', admin_api_key=None, max_token=5)").arguments
     assert arguments == {"api_key": Unread("***"), "admin_api_key": None, "max_token": 5}

@@ -105,7 +105,7 @@ def test_the_draft_model_s_figures_come_after_the_target_s() -> None:
 
 
 def test_what_the_server_took_for_its_memory_stands_before_the_arguments() -> None:
-    text = "[x] Failed. Reported total GPU memory per device (MiB): [124610, 130000], using min: 124610 MiB.\n[x] server_args=ServerArgs(a=1)\n"
+    text = "[x] Reported total GPU memory per device (MiB): [124610, 130000], using min: 124610 MiB.\nserver_args=ServerArgs(a=1)\n"
     first, second = log_of(text + "[x] Load weight begin. avail mem=1.00 GB\nserver_args=ServerArgs(a=2)\n").starts
     assert (first.gpu_memory, second.gpu_memory) == (124610, None)
 

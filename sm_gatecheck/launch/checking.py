@@ -17,11 +17,13 @@ from sm_gatecheck.launch.model import Launch
 from sm_gatecheck.launch.reading import read_arguments, read_launch
 from sm_gatecheck.launch.rules import LaunchRules
 from sm_gatecheck.model.errors import TreeError, UsageError
+from sm_gatecheck.model.gaps import Reason
 from sm_gatecheck.model.report import Assumptions, Coverage, Report, Statistics
 from sm_gatecheck.model.verdict import OptionReport, Verdict
 from sm_gatecheck.rulebook import Rulebook
 from sm_gatecheck.trees.tree import Tree
 from sm_gatecheck.verdicts.analysis import Progress, open_session
+from sm_gatecheck.verdicts.gaps import all_left
 from sm_gatecheck.verdicts.gate import VARIABLE, Gate
 from sm_gatecheck.verdicts.memory import Memory
 from sm_gatecheck.verdicts.request import Request
@@ -121,17 +123,19 @@ class LaunchCheck:
         """One report about all launches: findings in the order of the launches, options once with the judgements of every launch."""
         session = self.gate.session
         options = _merged(found)
+        diagnostics = (
+            *self.tree.diagnostics,
+            *(diagnostic for module in session.program.modules() for diagnostic in module.diagnostics),
+            *(diagnostic for gated in found for diagnostic in gated.diagnostics),
+        )
+        resolved, not_followed = all_left(session, session.resolver.run({}), diagnostics)
         return Report(
             source=self.tree.source,
             assumptions=Assumptions(cuda_version=self.request.cuda, settings=dict(self.request.settings)),
             sms=self.request.sms,
             options=options,
             findings=tuple(replace(finding, launch_number=number) for number, gated in enumerate(found) for finding in gated.findings),
-            diagnostics=(
-                *self.tree.diagnostics,
-                *(diagnostic for module in session.program.modules() for diagnostic in module.diagnostics),
-                *(diagnostic for gated in found for diagnostic in gated.diagnostics),
-            ),
+            diagnostics=diagnostics,
             statistics=Statistics(
                 files_seen=len(self.tree.files),
                 files_parsed=sum(1 for module in session.program.modules() if "syntax" in module.__dict__),
@@ -142,8 +146,11 @@ class LaunchCheck:
                     gated_options=_count(options, lambda verdict: verdict is not Verdict.UNGATED),
                     unknown_options=_count(options, lambda verdict: verdict is Verdict.UNKNOWN),
                     sites=self.gate.sites.found(),
+                    gates_resolved=resolved,
+                    gates_unresolved=sum(1 for gap in not_followed if gap.reason is Reason.GUARD_OPAQUE),
                 ),
             ),
+            not_followed=not_followed,
             launches=tuple(gated.report for gated in found),
         )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from sm_gatecheck.model.gaps import NotFollowed
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.report import Assumptions, Diagnostic, Source
 from sm_gatecheck.model.verdict import DefaultAlternative, EffectKind, Judgement, Phase
@@ -80,16 +81,6 @@ class Answer:
     value: Any
     judgements: tuple[Judgement, ...]
     reads: tuple[Read, ...]
-
-
-@dataclass(frozen=True)
-class NotFollowed:
-    """Something that bears on the option and was not followed; ``reason`` is a value of ``Reason``."""
-
-    reason: str
-    what: str
-    file: str
-    line: int
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sm_gatecheck.model.gaps import NotFollowed
 from sm_gatecheck.model.launch_report import LaunchReport
 from sm_gatecheck.model.span import Span
 from sm_gatecheck.model.verdict import OptionReport, Severity
@@ -131,4 +132,5 @@ class Report:
     findings: tuple[Finding, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     statistics: Statistics = Statistics()
+    not_followed: tuple[NotFollowed, ...] = ()
     launches: tuple[LaunchReport, ...] = ()

@@ -8,6 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from sm_gatecheck.model.explanation import Answer, Call, Explanation, Happening, Place, Read, Test
+from sm_gatecheck.model.gaps import MEANING
 from sm_gatecheck.model.target import Devices
 from sm_gatecheck.model.verdict import Effect, EffectKind, Judgement, Phase
 from sm_gatecheck.report import json as documents
@@ -248,7 +249,7 @@ def _open_ends(sheet: Sheet, explanation: Explanation) -> None:
     sheet.blank()
     sheet.line(Text("Not followed", style="magenta"))
     for left in explanation.not_followed:
-        sheet.paragraph(place(left.file, left.line).append(f"  {visible(left.what)} ({left.reason})", style="default"), indent=2)
+        sheet.paragraph(place(left.file, left.line).append(f"  {visible(left.what)}: {MEANING[left.reason]}", style="default"), indent=2)
 
 
 def _line(explanation: Explanation, file: str, line: int) -> Text:
@@ -274,9 +275,7 @@ def json(explanation: Explanation) -> str:
             "option": {**documents.option_facts(explanation.option), "source": lines.get(_at(explanation.option), None)},
             "defaults": documents.defaults(explanation.defaults),
             "answers": [_answer_document(answer, lines) for answer in explanation.answers],
-            "not_followed": [
-                {"reason": left.reason, "what": left.what, "file": left.file, "line": left.line} for left in explanation.not_followed
-            ],
+            "not_followed": documents.not_followed(explanation.not_followed),
             "diagnostics": documents.diagnostics(explanation.diagnostics),
         }
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sm_gatecheck import __version__
+from sm_gatecheck.model.gaps import NotFollowed, counted_by_reason
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.report import Assumptions, Coverage, Diagnostic, Finding, PredicateRow, Report, Source
 from sm_gatecheck.model.span import Span
@@ -33,12 +34,14 @@ def report_document(report: Report) -> dict[str, Any]:
         "options": [_option_report(option, parts) for option in report.options],
         "findings": [written_finding(finding) for finding in report.findings],
         "diagnostics": _diagnostics(report.diagnostics),
+        "not_followed": not_followed(report.not_followed),
         "stats": {
             "files_seen": statistics.files_seen,
             "files_parsed": statistics.files_parsed,
             "seconds": round(statistics.seconds, 3),
             "cache": statistics.cache,
             "coverage": _coverage(statistics.coverage),
+            "not_followed": {reason.value: count for reason, count in counted_by_reason(report.not_followed).items()},
         },
         **launch_keys(report, plain),
     }
@@ -317,3 +320,8 @@ def defaults(by_sm: Iterable[tuple[int, tuple[DefaultAlternative, ...]]]) -> lis
 def diagnostics(entries: Iterable[Diagnostic]) -> list[dict[str, Any]]:
     """What was left out."""
     return _diagnostics(entries)
+
+
+def not_followed(gaps: Iterable[NotFollowed]) -> list[dict[str, Any]]:
+    """What was not followed, and why."""
+    return [{"reason": gap.reason.value, "what": gap.what, "file": gap.file, "line": gap.line} for gap in gaps]

@@ -14,6 +14,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from sm_gatecheck.checks.cards import Card
+from sm_gatecheck.model.gaps import MEANING, counted_by_reason
 from sm_gatecheck.model.report import Report
 from sm_gatecheck.model.target import Devices
 from sm_gatecheck.model.verdict import Judgement, Verdict
@@ -73,6 +74,7 @@ def render(report: Report, devices: Devices, style: TextStyle) -> str:
             _section(sheet, style, verdict, members, several_sms=len(report.sms) > 1)
     _undecided(sheet, style, report)
     _left_out(sheet, style, report)
+    _not_followed(sheet, style, report)
     _coverage(sheet, report)
     return sheet.text()
 
@@ -218,6 +220,22 @@ def _left_out(sheet: Sheet, style: TextStyle, report: Report) -> None:
         sheet.paragraph(Text(f"and {len(report.diagnostics) - len(shown)} more (-v)", style="dim"), indent=2)
 
 
+def _not_followed(sheet: Sheet, style: TextStyle, report: Report) -> None:
+    """With ``-v``, what the claims do not rest on: how much for each reason, and some of it by name."""
+    counts = counted_by_reason(report.not_followed)
+    if not counts or not style.whole:
+        return
+    sheet.blank()
+    sheet.line(Text("Not followed", style="magenta").append(f"  {len(report.not_followed):,}", style="dim"))
+    for reason, count in counts.items():
+        sheet.paragraph(Text(f"{count:,}  {MEANING[reason]}").append(f"  {reason.value}", style="dim"), indent=2)
+        members = [gap for gap in report.not_followed if gap.reason is reason]
+        for gap in members[:LEFT_OUT_SHOWN]:
+            sheet.paragraph(place(gap.file, gap.line).append(f"  {visible(gap.what)}", style="default"), indent=4)
+        if count > LEFT_OUT_SHOWN:
+            sheet.paragraph(Text(f"and {count - LEFT_OUT_SHOWN:,} more, all of them in --format json", style="dim"), indent=4)
+
+
 def _coverage(sheet: Sheet, report: Report) -> None:
     statistics, coverage = report.statistics, report.statistics.coverage
     sheet.blank()
@@ -225,6 +243,7 @@ def _coverage(sheet: Sheet, report: Report) -> None:
         f"{counted(coverage.options, 'option')}, {coverage.gated_options:,} gated by the GPU, {coverage.unknown_options:,} not decided",
         counted(coverage.sites, "site"),
         f"{counted(coverage.gates_resolved, 'guard')} resolved, {coverage.gates_unresolved:,} not",
+        *([f"{counted(len(report.not_followed), 'thing')} not followed"] if report.not_followed else []),
         f"{statistics.files_parsed:,} of {counted(statistics.files_seen, 'file')} parsed",
         f"{statistics.seconds:.1f} s, {statistics.cache} cache",
     ]

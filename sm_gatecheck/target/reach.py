@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 
 from sm_gatecheck.model.condition import Condition, SpaceExhausted
+from sm_gatecheck.model.gaps import Reason
 from sm_gatecheck.program.mentions import Mentions
 from sm_gatecheck.program.modules import Program
 from sm_gatecheck.target.scan import Scan, Summary
@@ -29,6 +30,8 @@ class Reach:
         self._mentions = mentions
         self._scan = scan
         self._known: dict[tuple[str, int], Condition] = {}
+        self.left: dict[tuple[str, int], tuple[Summary, Reason]] = {}
+        """Functions that may be called from anywhere because their callers were not all followed, and why."""
 
     def of(self, summary: Summary, depth: int = DEPTH) -> Condition:
         """When ``summary``'s function may run. A module's top level always does."""
@@ -42,10 +45,15 @@ class Reach:
             try:
                 self._known[key] = space.widen(self._called(summary, depth))
             except SpaceExhausted:
-                pass  # too many ways lead there: it may be reached
+                self.left[key] = (summary, Reason.CALLERS_CONDITIONS)  # too many ways lead there: it may be reached
             finally:
                 space.make_room(None)
         return self._known[key]
+
+    def _anywhere(self, summary: Summary, reason: Reason) -> Condition:
+        """What is said of a function whose callers are not all known."""
+        self.left[summary.key] = (summary, reason)
+        return self._scan.space.true
 
     def _is_exposed(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """A decorator may hand a function to anyone, unless the rules know better."""
@@ -54,14 +62,12 @@ class Reach:
     def _called(self, summary: Summary, depth: int) -> Condition:
         space = self._scan.space
         name = summary.name
-        if (
-            self._mentions.defined(name) > NAMESAKES
-            or self._mentions.count(name) > CALLER_LIMIT
-            or summary.node is None
-            or self._is_exposed(summary.node)
-            or self._mentions.may_be_computed(name, summary.module.path)
-        ):
+        if summary.node is None:
             return space.true
+        if self._mentions.defined(name) > NAMESAKES or self._mentions.count(name) > CALLER_LIMIT:
+            return self._anywhere(summary, Reason.CALLERS_MANY)
+        if self._is_exposed(summary.node) or self._mentions.may_be_computed(name, summary.module.path):
+            return self._anywhere(summary, Reason.CALLERS_HIDDEN)
         result = space.false
         seen: set[tuple[str, int]] = {(summary.module.path, summary.node.lineno)}
         callers = 0
@@ -75,7 +81,7 @@ class Reach:
             seen.add(place)
             uses = _uses(caller, name)
             if uses is None:
-                return space.true
+                return self._anywhere(summary, Reason.CALLERS_HIDDEN)
             if uses == 0:
                 continue
             conditions = caller.calls.get(name, [])

@@ -20,6 +20,7 @@ from sm_gatecheck.evaluate.interpreter import BudgetExceeded, Interpreter
 from sm_gatecheck.evaluate.values import ClassValue, FunctionValue, Instance, Known, Opaque, Value, from_python
 from sm_gatecheck.evaluate.values import Mapping as MappingValue
 from sm_gatecheck.model.condition import Condition
+from sm_gatecheck.model.gaps import Reason
 from sm_gatecheck.program.modules import Module
 from sm_gatecheck.rulebook import Rulebook
 from sm_gatecheck.target.replay import Replay
@@ -76,6 +77,7 @@ class Outcome:
     writes: list[Write] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     unfinished: str | None = None
+    left: Reason | None = None
 
 
 class _Listener:
@@ -236,7 +238,7 @@ class Resolver:
             instance.attributes[name] = _as_value(name, value)
         outcome = Outcome(instance.attributes)
         if cls is None:
-            outcome.unfinished = "the options class was not found"
+            outcome.unfinished, outcome.left = "the options class was not found", Reason.NO_RESOLUTION
             return outcome
         self._world.start(instance, outcome)
         interpreter = self._interpreter
@@ -247,7 +249,7 @@ class Resolver:
                 if self._applies(versions):
                     self._enter(cls, dotted, method, frame, instance)
         except (BudgetExceeded, RecursionError) as error:
-            outcome.unfinished = f"resolution was not followed to its end: {error}"
+            outcome.unfinished, outcome.left = f"resolution was not followed to its end: {error}", Reason.RESOLUTION_STEPS
         return outcome
 
     def _applies(self, versions: SpecifierSet) -> bool:

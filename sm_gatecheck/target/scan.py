@@ -29,6 +29,7 @@ from sm_gatecheck.evaluate.values import (
     fields_of,
 )
 from sm_gatecheck.model.condition import Condition, Space, SpaceExhausted
+from sm_gatecheck.model.gaps import Reason
 from sm_gatecheck.program.mentions import Mentions
 from sm_gatecheck.program.modules import Module, Program
 from sm_gatecheck.target.registries import Registry, entry_condition
@@ -51,10 +52,19 @@ class Summary:
     events: list[Event] = field(default_factory=list)
     calls: dict[str, list[Condition]] = field(default_factory=dict)
     returned: Value | None = None
-    unfinished: bool = False
+    left: Reason | None = None
+    """Why it was not followed to its end, where it was not."""
     entry: Condition | None = None
     made_of_target: set[str] = field(default_factory=set)
     """Attributes and globals in which the function leaves what the target decides."""
+
+    @property
+    def unfinished(self) -> bool:
+        return self.left is not None
+
+    @property
+    def line(self) -> int:
+        return 1 if self.node is None else self.node.lineno
 
     @property
     def key(self) -> Key:
@@ -125,6 +135,10 @@ class Scan:
         self._fresh: dict[tuple[int, str], tuple[str, int]] = {}
         self._told: set[int] = set()
 
+    def summaries(self) -> list[Summary]:
+        """Every summary made so far, in source order."""
+        return [self._summaries[key] for key in sorted(self._summaries)]
+
     @property
     def space(self) -> Space:
         return self._interpreter.space
@@ -189,8 +203,12 @@ class Scan:
             summary.returned = join_returns(interpreter, frame, interpreter.space.true)
             if _told_by_target(summary.returned):
                 summary.made_of_target.add(summary.name)
-        except (BudgetExceeded, SpaceExhausted, RecursionError):
-            summary.unfinished = True
+        except BudgetExceeded:
+            summary.left = Reason.FUNCTION_STEPS
+        except SpaceExhausted:
+            summary.left = Reason.FUNCTION_CONDITIONS
+        except RecursionError:
+            summary.left = Reason.FUNCTION_DEPTH
         finally:
             interpreter.space.make_room(None)
             interpreter.running.clear()

@@ -20,6 +20,7 @@ from sm_gatecheck.target.effects import EffectRules, load_effect_rules
 from sm_gatecheck.target.environment import Environment
 from sm_gatecheck.target.options import OptionTable, read_environment, read_options
 from sm_gatecheck.target.platform import Platform, load_facts
+from sm_gatecheck.target.reach import Reach
 from sm_gatecheck.target.reading import Reading, load_reading
 from sm_gatecheck.target.registries import load_registries
 from sm_gatecheck.target.resolution import ResolutionRules, Resolver, ResolvingWorld, load_resolution_rules
@@ -91,13 +92,21 @@ class Session:
         return Scan(self.interpreter, self.program, self.mentions, load_registries(self.rules))
 
     @cached_property
+    def device_names(self) -> frozenset[str]:
+        """Names in the source from which the target can be reached."""
+        return self.mentions.reaching(self.reading.device_roots, DEVICE_STEPS)
+
+    @cached_property
     def search(self) -> Search:
         reading = self.reading
-        device = self.mentions.reaching(reading.device_roots, DEVICE_STEPS)
         options = self.mentions.reaching(reading.option_roots + reading.environment_roots, 1)
         classes = (self.interpreter.class_named(dotted) for dotted in sorted(reading.option_classes))
         files = {cls.module.path for cls in classes if cls is not None}
-        return Search(self.scan, self.program, self.mentions, device, options, files)
+        return Search(self.scan, self.program, self.mentions, self.device_names, options, files)
+
+    @cached_property
+    def reach(self) -> Reach:
+        return Reach(self.program, self.mentions, self.scan, self.reading.transparent_decorators)
 
     @cached_property
     def resolver(self) -> Resolver:

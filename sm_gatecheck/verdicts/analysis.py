@@ -8,17 +8,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from sm_gatecheck.model.gaps import NotFollowed, Reason
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.report import Assumptions, Coverage, Diagnostic, Report, Statistics
 from sm_gatecheck.model.verdict import DefaultAlternative, OptionReport, Verdict
 from sm_gatecheck.rulebook import Rulebook
 from sm_gatecheck.syntax.checking import SyntaxCheck
-from sm_gatecheck.target.reach import Reach
 from sm_gatecheck.target.rules import open_rules
 from sm_gatecheck.target.session import Session
 from sm_gatecheck.trees.tree import Tree
 from sm_gatecheck.verdicts.domains import judged_values
 from sm_gatecheck.verdicts.findings import findings_of
+from sm_gatecheck.verdicts.gaps import all_left
 from sm_gatecheck.verdicts.judging import Judge, Trial
 from sm_gatecheck.verdicts.memory import Memory
 from sm_gatecheck.verdicts.request import Request
@@ -59,20 +60,22 @@ def _analyse(tree: Tree, request: Request, rules: Rulebook, progress: Progress, 
     progress("Reading options", 0, 3)
     options = [*session.options, *session.variables]
     progress("Following options through the tree", 1, 3)
-    reach = Reach(session.program, session.mentions, session.scan, session.reading.transparent_decorators)
-    sites = SiteIndex(session, reach.of)
+    sites = SiteIndex(session, session.reach.of)
     judge = Judge(session, sites)
     progress("Judging", 2, 3)
     reports = tuple(_judge_option(judge, sites, option, request.sms) for option in options)
     progress("Judging", 3, 3)
+    diagnostics = (*tree.diagnostics, *_diagnostics(session, check))
+    resolved, not_followed = all_left(session, judge.baseline, diagnostics)
     return Report(
         source=tree.source,
         assumptions=Assumptions(cuda_version=request.cuda, settings=dict(request.settings)),
         sms=request.sms,
         options=reports,
         findings=findings_of(reports),
-        diagnostics=(*tree.diagnostics, *_diagnostics(session, check)),
-        statistics=_statistics(tree, session, sites, reports, started),
+        diagnostics=diagnostics,
+        statistics=_statistics(tree, session, sites, reports, started, resolved, not_followed),
+        not_followed=not_followed,
     )
 
 
@@ -118,7 +121,15 @@ def _diagnostics(session: Session, check: SyntaxCheck) -> list[Diagnostic]:
     return met + [diagnostic for diagnostic in check.result() if diagnostic.file not in known]
 
 
-def _statistics(tree: Tree, session: Session, sites: SiteIndex, reports: tuple[OptionReport, ...], started: float) -> Statistics:
+def _statistics(
+    tree: Tree,
+    session: Session,
+    sites: SiteIndex,
+    reports: tuple[OptionReport, ...],
+    started: float,
+    resolved: int,
+    not_followed: tuple[NotFollowed, ...],
+) -> Statistics:
     gated = [report for report in reports if any(j.verdict is not Verdict.UNGATED for j in report.judgements)]
     unknown = [report for report in reports if any(j.verdict is Verdict.UNKNOWN for j in report.judgements)]
     parsed = sum(1 for module in session.program.modules() if "syntax" in module.__dict__)
@@ -132,5 +143,7 @@ def _statistics(tree: Tree, session: Session, sites: SiteIndex, reports: tuple[O
             gated_options=len(gated),
             unknown_options=len(unknown),
             sites=sites.found(),
+            gates_resolved=resolved,
+            gates_unresolved=sum(1 for gap in not_followed if gap.reason is Reason.GUARD_OPAQUE),
         ),
     )

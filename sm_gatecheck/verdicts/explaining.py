@@ -13,14 +13,14 @@ from typing import Any
 
 from sm_gatecheck.evaluate.frames import Guard
 from sm_gatecheck.evaluate.values import fields_in
-from sm_gatecheck.model import explanation, option, report, verdict
+from sm_gatecheck.model import explanation, gaps, option, report, verdict
 from sm_gatecheck.model.condition import ANY
-from sm_gatecheck.model.explanation import Answer, Explanation, Happening, NotFollowed, Place, Read, Test
+from sm_gatecheck.model.explanation import Answer, Explanation, Happening, Place, Read, Test
+from sm_gatecheck.model.gaps import NotFollowed, Reason, in_order
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.report import Assumptions
 from sm_gatecheck.model.verdict import EffectKind, Evidence
 from sm_gatecheck.model.wording import words
-from sm_gatecheck.target.reach import Reach
 from sm_gatecheck.target.rules import open_rules
 from sm_gatecheck.target.session import Session
 from sm_gatecheck.trees.tree import Tree
@@ -28,6 +28,7 @@ from sm_gatecheck.verdicts.analysis import judge_option, open_session
 from sm_gatecheck.verdicts.callers import Callers
 from sm_gatecheck.verdicts.domains import judged_values, shown
 from sm_gatecheck.verdicts.evidence import gates_of
+from sm_gatecheck.verdicts.gaps import functions_left
 from sm_gatecheck.verdicts.judging import Judge, Trial
 from sm_gatecheck.verdicts.memory import Keeper
 from sm_gatecheck.verdicts.places import Places
@@ -43,7 +44,7 @@ def explain(tree: Tree, request: Request, asked: Option, values: tuple[Any, ...]
     """The option at ``values``; None for each value that an inventory judges it at."""
     rules = open_rules(request.rules_dir)
     about = ("explain", asked.field, values)
-    memory = Keeper(tree, request, rules, Explanation, (explanation, option, report, verdict), about) if request.use_cache else None
+    memory = Keeper(tree, request, rules, Explanation, (explanation, gaps, option, report, verdict), about) if request.use_cache else None
     known = None if memory is None else memory.recall()
     if known is not None:
         return replace(known, source=tree.source)
@@ -60,8 +61,7 @@ def explain(tree: Tree, request: Request, asked: Option, values: tuple[Any, ...]
 
 
 def _explain(tree: Tree, request: Request, session: Session, asked: Option, values: tuple[Any, ...] | None) -> Explanation:
-    reach = Reach(session.program, session.mentions, session.scan, session.reading.transparent_decorators)
-    judge = Judge(session, SiteIndex(session, reach.of))
+    judge = Judge(session, SiteIndex(session, session.reach.of))
     if values is None:
         values = judged_values(asked, judge.sites.conditions(asked.field))
     trials = [judge.trial(asked, value) for value in values]
@@ -90,7 +90,7 @@ def _explain(tree: Tree, request: Request, session: Session, asked: Option, valu
         option=asked,
         defaults=judged.defaults,
         answers=answers,
-        not_followed=tuple(dict.fromkeys((*walk.not_followed, *_unfinished(session, trials)))),
+        not_followed=in_order((*walk.not_followed, *_unfinished(trials))),
         diagnostics=(*tree.diagnostics, *(d for module in session.program.modules() for d in module.diagnostics)),
         lines=dict(sorted(walk.places.lines.items())),
     )
@@ -100,10 +100,10 @@ def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-def _unfinished(session: Session, trials: Iterable[Trial]) -> Iterable[NotFollowed]:
+def _unfinished(trials: Iterable[Trial]) -> Iterable[NotFollowed]:
     for trial in trials:
         for reason in trial.unknown:
-            yield NotFollowed("resolution_unfinished", reason, trial.option.file, trial.option.line)
+            yield NotFollowed(Reason.RESOLUTION_STEPS, reason, trial.option.file, trial.option.line)
 
 
 class _Walk:
@@ -144,8 +144,7 @@ class _Walk:
         live = _together(sites)
         tests = self._tests(telling)
         calls, end = self._callers.chain(telling.summary) if with_calls else ((), None)
-        if telling.summary.unfinished:
-            self._note("function_unfinished", f"{telling.summary.qualname} was not followed to its end", telling)
+        self._note_gaps(sites)
         return Read(
             place=self._read_place(telling),
             live_on=self._space.members(live),
@@ -193,8 +192,14 @@ class _Walk:
         whens = tuple((sm, words(condition.on(self._session.devices.bit(sm)))) for sm in self._sms if sm in live)
         return Happening(site.kind, site.phase, site.what, self.places.of(site.module, site.node), live, whens)
 
-    def _note(self, reason: str, what: str, site: Site) -> None:
-        self.not_followed.append(NotFollowed(reason, what, site.module.path, site.line))
+    def _note_gaps(self, sites: Iterable[tuple[Site, int]]) -> None:
+        """What was not followed of the functions in which the option is read."""
+        summaries = {site.summary.key: site.summary for site, _ in sites}
+        self.not_followed.extend(functions_left(summaries.values()))
+        for key in summaries:
+            if key in self._session.reach.left:
+                summary, reason = self._session.reach.left[key]
+                self.not_followed.append(NotFollowed(reason, summary.qualname, summary.module.path, summary.line))
 
 
 def _let_through(site: Site) -> int:

@@ -18,7 +18,6 @@ from sm_gatecheck.model.condition import ANY, Condition
 from sm_gatecheck.model.launch_report import ResolvedOption
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.verdict import DefaultAlternative, Effect, Judgement, OptionReport, Verdict
-from sm_gatecheck.target.reach import Reach
 from sm_gatecheck.target.resolution import Outcome, Resolver
 from sm_gatecheck.target.session import Session
 from sm_gatecheck.verdicts.given import GivenSites, rewritten_at_runtime
@@ -143,8 +142,7 @@ class Gate:
     @cached_property
     def sites(self) -> SiteIndex:
         session = self.session
-        reach = Reach(session.program, session.mentions, session.scan, session.reading.transparent_decorators)
-        return SiteIndex(session, reach.of)
+        return SiteIndex(session, session.reach.of)
 
     def mentions_text(self, name: str) -> bool:
         """Whether a name stands anywhere in the tree's files."""

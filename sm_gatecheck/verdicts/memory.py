@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from sm_gatecheck.cache.encoding import CannotEncode, Codec
 from sm_gatecheck.cache.entries import Entries
 from sm_gatecheck.cache.keys import Key, program_name
-from sm_gatecheck.model import launch_report, option, report, span, verdict
+from sm_gatecheck.model import gaps, launch_report, option, report, span, verdict
 from sm_gatecheck.model.report import Report
 from sm_gatecheck.rulebook import Rulebook
 from sm_gatecheck.trees.cache import cache_directory
@@ -80,7 +80,7 @@ class Memory(Keeper[Report]):
     """The reports of inventories, and of what ``about`` names beside the tree."""
 
     def __init__(self, tree: Tree, request: Request, rules: Rulebook, about: tuple[Any, ...] = ()) -> None:
-        super().__init__(tree, request, rules, Report, (launch_report, option, report, span, verdict), about)
+        super().__init__(tree, request, rules, Report, (gaps, launch_report, option, report, span, verdict), about)
 
     def recall(self) -> Report | None:
         found = super().recall()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sm_gatecheck.model.gaps import NotFollowed, Reason
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.report import Assumptions, Coverage, Diagnostic, GitFacts, Report, Source, Statistics
 from sm_gatecheck.model.target import Devices, Product, Target
@@ -158,6 +159,11 @@ def sample(sms: tuple[int, ...] = (90, 100, 120, 121)) -> Report:
         findings_of(options),
         (Diagnostic("srt/broken.py", 3, "could not be parsed: unexpected indent"),),
         Statistics(1204, 96, 3.25, "cold", Coverage(8, 6, 1, 42, 17, 2)),
+        (
+            NotFollowed(Reason.FUNCTION_STEPS, "Runner.prepare", "srt/model_runner.py", 40),
+            NotFollowed(Reason.GUARD_OPAQUE, "sm_of(device) > limit()", LAYER, 12),
+            NotFollowed(Reason.GUARD_OPAQUE, "sm_of(other) > limit()", LAYER, 15),
+        ),
     )
 
 
@@ -179,9 +185,12 @@ def hostile_sample() -> Report:
             ((120, (DefaultAlternative(HOSTILE, HOSTILE, HOSTILE, 4),)),),
         )
     ]
+    left = NotFollowed(Reason.CALLERS_MANY, HOSTILE, HOSTILE, 6)
     source = Source(HOSTILE, "checkout", HOSTILE, GitFacts(HOSTILE, False, HOSTILE))
     assumptions = Assumptions(settings={HOSTILE: HOSTILE})
-    return Report(source, assumptions, (120,), tuple(options), findings_of(options), (Diagnostic(HOSTILE, 5, HOSTILE),))
+
+    diagnostics = (Diagnostic(HOSTILE, 5, HOSTILE),)
+    return Report(source, assumptions, (120,), tuple(options), findings_of(options), diagnostics, not_followed=(left,))
 
 
 def harmful(text: str) -> list[str]:

@@ -72,19 +72,21 @@ class _Fixer:
     wanted: LaunchInput
     to_mend: Wanted
     fix: Fix = field(default_factory=Fix)
+    original: tuple[Launch, ...] = ()
+    """The launches before any edit: where things stood for whoever reads about them."""
+    given_up: set[tuple[int, str]] = field(default_factory=set)
 
     def run(self) -> Fix:
         for _ in range(ROUNDS):
             launches = self._read(self.fix.after)
+            self.original = self.original or launches
             gated = self.check.gated(launches)
             self.fix.launches, self.fix.report = launches, self.check.report(gated)
             accepted = set(self.to_mend(self.fix.report))
             mends = {(number, mend.field): mend for number, mend in _mends(gated) if (number, mend.field) in accepted}
-            given_up = {(left.place.file, left.place.line, left.mend.field) for left in self.fix.left}
             before = len(self.fix.done)
             for number, name in mends:
-                setting = setting_of(launches[number], name)
-                if setting is not None and (setting.span.file, setting.span.line, name) not in given_up:
+                if (number, name) not in self.given_up:
                     self._mend(number, name, mends)
             if len(self.fix.done) == before:
                 break
@@ -108,9 +110,14 @@ class _Fixer:
                 continue
             if _is_as_meant(launches, then, mends, (number, name), setting):
                 self.fix.after.update(contents)
-                self.fix.done.append(Done(setting.span, setting.flag, mend))
+                self.fix.done.append(Done(self._place(number, name, setting), setting.flag, mend))
                 return
-        self.fix.left.append(Left(setting.span, setting.flag, mend, _obstacle(setting)))
+        self.given_up.add((number, name))
+        self.fix.left.append(Left(self._place(number, name, setting), setting.flag, mend, _obstacle(setting)))
+
+    def _place(self, number: int, name: str, setting: LaunchValue) -> Span:
+        found = setting_of(self.original[number], name) if number < len(self.original) else None
+        return setting.span if found is None else found.span
 
     def _candidates(self, setting: LaunchValue, mend: Mend) -> Iterator[Contents]:
         if mend.action == "replace":

@@ -89,7 +89,8 @@ def _verdicts(launch: Launch, judged: Judged) -> Iterator[Finding]:
         (report, judgement)
         for report in judged.options
         for judgement in report.judgements
-        if judgement.verdict in RULE_OF and not (judgement.verdict is Verdict.PARTIAL and _is_open(report))
+        if judgement.verdict in RULE_OF
+        and not (judgement.verdict is Verdict.PARTIAL and (_is_open(report) or _is_default(report, judgement)))
     ]
     told = {(judgement.sm, place) for report, judgement in rows if not _is_open(report) for place in _refused_at(judgement)}
     for report, judgement in sorted(rows, key=lambda row: order.index(row[1].verdict)):
@@ -105,6 +106,11 @@ def _refused_at(judgement: Judgement) -> Iterator[tuple[str, int]]:
     """The lines at which a rejected value is refused."""
     if judgement.verdict is Verdict.REJECTED:
         yield from ((effect.file, effect.line) for effect in judgement.effects if effect.kind is EffectKind.RAISES)
+
+
+def _is_default(report: OptionReport, judgement: Judgement) -> bool:
+    """Whether a launch only spells out what is declared anyway."""
+    return type(judgement.value) is type(report.option.default) and bool(judgement.value == report.option.default)
 
 
 def _is_open(report: OptionReport) -> bool:
@@ -160,7 +166,7 @@ def _not_read(launch: Launch, gate: Gate, patterns: tuple[str, ...]) -> Iterator
     for name, setting in launch.environment.items():
         if not any(fnmatchcase(name, pattern) for pattern in patterns) or name in known or gate.mentions_text(name):
             continue
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.86)
         hint = f"; did you mean {near[0]}?" if near else ""
         message = f"nothing in this release reads {name}{hint}"
         yield from _for_each(gate.sms, NOT_READ, Severity.WARNING, VARIABLE + name, setting.value, message, setting.span)

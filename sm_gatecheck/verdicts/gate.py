@@ -133,6 +133,8 @@ class Gate:
         self.session = session
         self.sms = sms
         self._resolvers: dict[str, Resolver] = {}
+        self._looked_for: set[str] = set()
+        self._rewritten_names: set[str] = set()
 
     @cached_property
     def options(self) -> Mapping[str, Option]:
@@ -152,6 +154,7 @@ class Gate:
     def judge(self, scenario: Scenario) -> Judged:
         """The verdicts of a launch's options, and what resolution does with it. What the tree does not declare is passed over."""
         outcome = self.resolve(scenario)
+        self._rewritten(scenario.everything)
         trials = _Trials()
         reports = tuple(
             self.judge_option(scenario, outcome, self.options[name], value, trials)
@@ -220,7 +223,7 @@ class Gate:
     def _standing(self, rest: Scenario, outcome: Outcome) -> dict[str, Any]:
         """The values of the other options that their readers are sure to see: given, and left alone on every SM."""
         fields = {name: value for name, value in rest.everything.items() if value is not NOT_KNOWN and name in self.options}
-        rewritten = self._rewritten(frozenset(fields))
+        rewritten = self._rewritten(fields)
         standing: dict[str, Any] = {}
         for name, value in fields.items():
             left_alone = name not in rewritten and _only(self._values(outcome, name, self.session.space.all_bits)) == value
@@ -228,11 +231,14 @@ class Gate:
                 standing[name] = value
         return standing
 
-    def _rewritten(self, fields: frozenset[str]) -> frozenset[str]:
-        known: dict[frozenset[str], frozenset[str]] = self.__dict__.setdefault("_rewritten_known", {})
-        if fields not in known:
-            known[fields] = rewritten_at_runtime(self.session, (name for name in fields if not name.startswith(VARIABLE)))
-        return known[fields]
+    def _rewritten(self, fields: Iterable[str]) -> set[str]:
+        """Options that code outside resolution stores anew, looked for in the tree once a name."""
+        asked = {name for name in fields if not name.startswith(VARIABLE)}
+        fresh = asked - self._looked_for
+        if fresh:
+            self._looked_for |= fresh
+            self._rewritten_names |= rewritten_at_runtime(self.session, fresh)
+        return asked & self._rewritten_names
 
     def _values(self, outcome: Outcome, name: str, bits: int) -> dict[Any, Alternative]:
         value = outcome.fields.get(name)

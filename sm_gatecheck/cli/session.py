@@ -14,6 +14,7 @@ from sm_gatecheck.model.errors import TreeError, UsageError
 from sm_gatecheck.rulebook import Rulebook
 
 if TYPE_CHECKING:
+    from sm_gatecheck.model.option import Option
     from sm_gatecheck.model.target import Devices
     from sm_gatecheck.target.options import OptionTable
     from sm_gatecheck.trees.tree import Tree
@@ -127,6 +128,16 @@ def tree_options(tree: Tree, book: Rulebook) -> OptionTable:
     if not table:
         raise TreeError(f"{tree.source.target}: no server options were found in it; a release that declares them in a new way needs a rule")
     return table
+
+
+def read_variables(tree: Tree, rules: Rules, written: str) -> tuple[Option, ...]:
+    """The variables that a tree reads; looked for only where ``written`` cannot mean an option."""
+    if not written.partition("=")[0].removeprefix("env:").isupper():
+        return ()
+    from sm_gatecheck.program.modules import Program
+    from sm_gatecheck.target.options import read_environment
+
+    return tuple(read_environment(Program(tree.files), rules.book))
 
 
 def assumed_settings(written: Sequence[str], tree: Tree, book: Rulebook) -> dict[str, Any]:

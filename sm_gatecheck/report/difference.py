@@ -75,6 +75,12 @@ def text(difference: Difference, devices: Devices, width: int, color: bool, verb
     return sheet.text()
 
 
+def write_changes(sheet: Sheet, options: dict[str, Option], changes: Iterable[Change], sms: Sequence[int]) -> None:
+    """Changes without headings, those that say the same together."""
+    for group in _grouped(changes):
+        _group(sheet, options, group, sms)
+
+
 def _numbers(difference: Difference) -> str:
     worse = sum(1 for change in difference.changes if _is_worse(change))
     facts = [f"{counted(len(difference.changes), 'verdict')} changed, {worse:,} for the worse"]
@@ -295,12 +301,12 @@ def json(difference: Difference) -> str:
     return documents.render(
         {
             "schema_version": documents.SCHEMA_VERSION,
-            "tool": documents.head(difference.new)["tool"],
+            "tool": documents.tool(),
             "old": documents.head(difference.old)["source"],
             "new": documents.head(difference.new)["source"],
             "assumptions": documents.assumptions(difference.assumptions),
             "sms": list(difference.sms),
-            "changes": [_change(change) for change in difference.changes],
+            "changes": [change_document(change) for change in difference.changes],
             "defaults": [
                 {
                     "field": change.field,
@@ -318,7 +324,7 @@ def json(difference: Difference) -> str:
     )
 
 
-def _change(change: Change) -> dict[str, Any]:
+def change_document(change: Change) -> dict[str, Any]:
     return {
         "field": change.field,
         "value": documents.plain(change.value),

@@ -283,6 +283,11 @@ def _coverage(coverage: Coverage) -> dict[str, int]:
 # -- parts of other documents -------------------------------------------------------------------------------------------
 
 
+def tool() -> dict[str, str]:
+    """Who wrote a document."""
+    return {"name": "gatecheck", "version": __version__}
+
+
 def head(source: Source) -> dict[str, Any]:
     """What every document about a tree begins with."""
     return _head(source)

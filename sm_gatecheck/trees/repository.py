@@ -14,6 +14,7 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote, urlsplit, urlunsplit
@@ -98,6 +99,27 @@ class Repository:
             return public_url(self._line("config", "--get", "remote.origin.url"))
         except NoRevision:
             return None
+
+    def leads_to(self, ancestor: str, commit: str) -> bool:
+        """Whether a commit is in the history of another, or is that commit."""
+        try:
+            self._output("merge-base", "--is-ancestor", ancestor, commit)
+        except NoRevision:
+            return False
+        return True
+
+    def changing(self, ancestor: str, commit: str, directories: Iterable[str]) -> list[str]:
+        """The commits after ``ancestor`` up to ``commit`` that change something below a directory, oldest first, by first parents."""
+        paths = [f":(top,literal){directory}" for directory in directories]
+        listing = self._output("rev-list", "--first-parent", "--reverse", f"{ancestor}..{commit}", "--", *paths)
+        return os.fsdecode(listing).split()
+
+    def heading(self, commit: str) -> tuple[str, str]:
+        """The day of a commit (UTC) and the first line of its message, from the object itself."""
+        head, _, message = self._output("cat-file", "commit", commit).partition(b"\n\n")
+        stamp = next((line.rsplit(b" ", 2)[1] for line in head.split(b"\n") if line.startswith(b"committer ")), b"0")
+        day = datetime.fromtimestamp(int(stamp), tz=timezone.utc).date().isoformat()
+        return day, message.split(b"\n")[0].decode("utf-8", "replace").strip()
 
     def describe(self, commit: str, tags: str) -> str | None:
         """The version of a commit by the nearest release tag before it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from sm_gatecheck.model.report import Diagnostic, GitFacts, Source
@@ -34,6 +35,44 @@ def open_revision(target: str, path: Path, revision: str, shape: PackageShape) -
         return _open(target, Repository(path), path, revision, shape)
     except NoRepository as error:
         raise UsageError(f"{target}: {path} cannot be read as a git repository ({error}); name it without @{revision}") from error
+
+
+@dataclass(frozen=True)
+class History:
+    """The commits between two revisions that change the package, oldest first; ``path`` names the repository."""
+
+    path: Path
+    good: str
+    bad: str
+    commits: tuple[str, ...]
+    repository: Repository
+
+    def target(self, commit: str) -> str:
+        """A commit as TREE."""
+        return f"{self.path}@{commit}"
+
+
+def open_history(path: Path, good: str, bad: str, shape: PackageShape) -> History:
+    """What lies between two revisions of a repository. UsageError where there is none, or the one does not lead to the other."""
+    try:
+        repository = Repository(path)
+    except NoRepository as error:
+        raise UsageError(f"{path} cannot be read as a git repository ({error}): bisect needs the history of one") from error
+    commits: list[str] = []
+    for revision in (good, bad):
+        try:
+            commits.append(repository.commit(revision))
+        except NoRevision:
+            raise UsageError(f"{path} has no revision {revision!r}{_meant(revision, repository)}") from None
+    if not repository.leads_to(*commits):
+        backwards = repository.leads_to(commits[1], commits[0])
+        mend = f"write {bad} {good}" if backwards else "name two revisions of which the first is in the history of the second"
+        raise UsageError(f"{good} does not lead to {bad}: {mend}")
+    packages = {_package(repository, commit, path, shape) for commit in commits}
+    if None in packages:
+        raise no_package_inside(f"{path}@{good} or {path}@{bad}", shape)
+    between = repository.changing(commits[0], commits[1], sorted(package for package in packages if package))
+    return History(path, commits[0], commits[1], tuple(between), repository)
 
 
 def _open(target: str, repository: Repository, path: Path, revision: str, shape: PackageShape) -> Tree:

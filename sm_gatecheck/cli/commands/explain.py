@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,12 +13,8 @@ from sm_gatecheck.cli.outcome import exit_status
 from sm_gatecheck.cli.output import Destination
 from sm_gatecheck.cli.parameters import context_options, gpu_options, output_options, run_options
 from sm_gatecheck.cli.rendering import verbosity_of
-from sm_gatecheck.cli.session import Rules, tree_options, wanted_gpus
+from sm_gatecheck.cli.session import Rules, read_variables, tree_options, wanted_gpus
 from sm_gatecheck.model.errors import UsageError
-
-if TYPE_CHECKING:
-    from sm_gatecheck.model.option import Option
-    from sm_gatecheck.trees.tree import Tree
 
 
 @click.command(
@@ -46,7 +42,7 @@ def command(**parameters: Any) -> int:
     context = Context.of(parameters)
     tree = open_tree(tree_name, rules=rules.book)
     request = request_for(tree, gpus, rules, context)
-    option, values = named_option(written, tree_options(tree, rules.book), _variables(tree, rules, written))
+    option, values = named_option(written, tree_options(tree, rules.book), read_variables(tree, rules, written))
     destination = Destination(parameters["output"], parameters["color"])
     if parameters["what_sets"]:
         from sm_gatecheck.report import writes
@@ -79,13 +75,3 @@ def _words(words: tuple[str, ...]) -> tuple[str | None, str]:
         return None, words[0]
     problem = f"{words[2]!r} is one word too many" if len(words) > 2 else "name an option"
     raise UsageError(f"{problem}: gatecheck explain --sm 120 TREE OPTION[=VALUE]")
-
-
-def _variables(tree: Tree, rules: Rules, written: str) -> tuple[Option, ...]:
-    """The variables that a tree reads; looked for only where none of its options can be meant."""
-    if not written.partition("=")[0].removeprefix("env:").isupper():
-        return ()
-    from sm_gatecheck.program.modules import Program
-    from sm_gatecheck.target.options import read_environment
-
-    return tuple(read_environment(Program(tree.files), rules.book))

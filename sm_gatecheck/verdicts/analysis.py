@@ -6,7 +6,6 @@ import gc
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from sm_gatecheck.model.gaps import NotFollowed, Reason
 from sm_gatecheck.model.option import Option
@@ -23,7 +22,7 @@ from sm_gatecheck.verdicts.gaps import all_left
 from sm_gatecheck.verdicts.judging import Judge, Trial
 from sm_gatecheck.verdicts.memory import Memory
 from sm_gatecheck.verdicts.request import Request
-from sm_gatecheck.verdicts.resolved import values_on
+from sm_gatecheck.verdicts.resolved import left_by_resolution, values_on
 from sm_gatecheck.verdicts.sites import SiteIndex
 
 Progress = Callable[[str, int, int], None]
@@ -98,20 +97,8 @@ def _defaults(judge: Judge, option: Option, sms: tuple[int, ...]) -> Iterable[tu
     declared = ("value", repr(option.default))
     if all(list(alternatives) == [declared] for alternatives in found.values()):
         return
-    places = {write.field: write for write in judge.baseline.writes}
-    write = places[option.field]
     for sm in sms:
-        yield (
-            sm,
-            tuple(
-                DefaultAlternative(_shown(alternative.value), alternative.when, write.module.path, getattr(write.node, "lineno", 1))
-                for alternative in found[sm].values()
-            ),
-        )
-
-
-def _shown(value: Any) -> Any:
-    return list(value) if isinstance(value, (tuple, set, frozenset)) else value
+        yield sm, tuple(left_by_resolution(judge.baseline, option, judge.space, judge.session.devices.bit(sm)))
 
 
 def _diagnostics(session: Session, check: SyntaxCheck) -> list[Diagnostic]:

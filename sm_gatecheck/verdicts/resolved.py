@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from sm_gatecheck.evaluate.frames import Event
 from sm_gatecheck.evaluate.values import Choice, Opaque, Payload, Truth, Value, alternatives, is_constant, to_python
 from sm_gatecheck.model.condition import Condition, Space
+from sm_gatecheck.model.option import Option
+from sm_gatecheck.model.verdict import DefaultAlternative
 from sm_gatecheck.model.wording import words
 from sm_gatecheck.target.resolution import Outcome, Write
 
@@ -71,6 +73,21 @@ def last_write(outcome: Outcome, field: str, key: Hashable, space: Space, bits: 
     return next((write for write in reversed(outcome.writes) if write.field == field and write.condition.exists & bits), None)
 
 
+def left_by_resolution(outcome: Outcome, option: Option, space: Space, bits: int) -> Iterator[DefaultAlternative]:
+    """What an option ends as on one SM: each alternative with the line that leaves it, the declaration's where none does."""
+    value = outcome.fields.get(option.field)
+    for key, alternative in values_on(space, value, bits).items() if value is not None else ():
+        write = last_write(outcome, option.field, key, space, bits)
+        if write is None or key not in values_on(space, write.value, bits):
+            yield DefaultAlternative(_listed(alternative.value), alternative.when, option.file, option.line)
+        else:
+            yield DefaultAlternative(_listed(alternative.value), alternative.when, write.module.path, getattr(write.node, "lineno", 1))
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, (tuple, set, frozenset)) else value
+
+
 def event_key(event: Event) -> tuple[str, int, str]:
     return (event.module.path, getattr(event.node, "lineno", 0), event.kind)
 
@@ -85,4 +102,4 @@ def conditions_by_place(events: list[Event]) -> dict[tuple[str, int, str], tuple
     return found
 
 
-__all__ = ["Alternative", "Choice", "conditions_by_place", "differs", "event_key", "last_write", "values_on"]
+__all__ = ["Alternative", "Choice", "conditions_by_place", "differs", "event_key", "last_write", "left_by_resolution", "values_on"]

@@ -30,7 +30,7 @@ from sm_gatecheck.trees.tree import Tree
 from sm_gatecheck.verdicts.analysis import open_session
 from sm_gatecheck.verdicts.places import Places, shortened
 from sm_gatecheck.verdicts.request import Request
-from sm_gatecheck.verdicts.resolved import last_write, values_on
+from sm_gatecheck.verdicts.resolved import left_by_resolution
 
 
 def what_sets(tree: Tree, request: Request, asked: Option) -> Writes:
@@ -212,17 +212,9 @@ class _Writers:
 
     def _final(self, outcome: Outcome, sm: int) -> Iterator[DefaultAlternative]:
         """What the option ends as on an SM, with the line that decides each alternative."""
-        value = outcome.fields.get(self._asked.field)
-        if value is None:
-            return
-        bits = self._session.devices.bit(sm)
-        for key, alternative in values_on(self._space, value, bits).items():
-            write = last_write(outcome, self._asked.field, key, self._space, bits)
-            kept = write is None or key not in values_on(self._space, write.value, bits)
-            file = self._asked.file if kept or write is None else write.module.path
-            line = self._asked.line if kept or write is None else getattr(write.node, "lineno", 1)
-            self._places.note(file, line)
-            yield DefaultAlternative(alternative.value, alternative.when, file, line)
+        for alternative in left_by_resolution(outcome, self._asked, self._space, self._session.devices.bit(sm)):
+            self._places.note(alternative.file, alternative.line)
+            yield alternative
 
 
 def _written(module: Module, node: ast.AST) -> str:

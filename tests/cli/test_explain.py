@@ -215,3 +215,12 @@ def test_an_explanation_and_an_inventory_never_disagree(run: Run, fixture: str) 
         for verdict in option["verdicts"]:
             other = explained[repr(verdict["value"]), verdict["sm"]]
             assert (other["verdict"], other["summary"]) == (verdict["verdict"], verdict["summary"])
+
+
+def test_each_alternative_of_a_default_has_the_line_that_leaves_it(run: Run) -> None:
+    (default,) = document(run, "--sm", "120", WRITERS, "disable_pieces")["defaults"]
+    lines = {value["value"]: value["line"] for value in default["values"]}
+    assert lines == {
+        True: line_of(WRITERS, "srt/server_args.py", "vision.json") + 1,
+        False: line_of(WRITERS, "srt/server_args.py", "disable_pieces: bool"),
+    }

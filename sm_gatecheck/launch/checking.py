@@ -161,7 +161,7 @@ class LaunchCheck:
 def _merged(found: Sequence[GatedLaunch]) -> tuple[OptionReport, ...]:
     by_field: dict[str, OptionReport] = {}
     for gated in found:
-        for report in gated.judged.options:
+        for report in gated.report.judged:
             known = by_field.get(report.option.field)
             by_field[report.option.field] = (
                 report

@@ -45,6 +45,7 @@ def gate_launch(gate: Gate, launch: Launch, assumed: Mapping[str, Any], variable
     findings = [
         *_problems(launch, gate.sms),
         *_verdicts(launch, judged),
+        *_chosen(launch, judged),
         *_refusals(launch, judged.refusals),
         *_dropped(launch, gate.sms),
         *_not_read(launch, gate, tuple(variables)),
@@ -100,6 +101,18 @@ def _verdicts(launch: Launch, judged: Judged) -> Iterator[Finding]:
         finding = finding_of(report.option, judgement)
         setting = setting_of(launch, finding.option)
         yield replace(finding, launch=launch.span if setting is None else setting.span)
+
+
+def _chosen(launch: Launch, judged: Judged) -> Iterator[Finding]:
+    """What SGLang chooses for the launch and then refuses, or what is harmful of it, at the option that makes it choose so."""
+    for cause, report in judged.caused:
+        setting = setting_of(launch, cause) if cause is not None else None
+        because = f"SGLang chooses this {f'because of {setting.flag}' if setting is not None else 'by itself'}."
+        for judgement in report.judgements:
+            if judgement.verdict in (Verdict.REJECTED, Verdict.NOOP_WITH_SIDE_EFFECTS):
+                finding = finding_of(report.option, judgement)
+                place = launch.span if setting is None else setting.span
+                yield replace(finding, message=f"{finding.message} {because}", launch=place)
 
 
 def _refused_at(judgement: Judgement) -> Iterator[tuple[str, int]]:
@@ -220,7 +233,7 @@ def _report(launch: Launch, judged: Judged) -> LaunchReport:
         conditional=tuple(_given(name, setting) for name, settings in launch.conditional.items() for setting in settings),
         unresolved=launch.unresolved,
         version=None if launch.sglang_version is None else launch.sglang_version.version,
-        judged=judged.options,
+        judged=(*judged.options, *(report for _, report in judged.caused)),
         resolved=judged.resolved,
     )
 

@@ -76,10 +76,10 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Judged:
-    """A scenario judged. ``caused`` are options that resolution sets for sure because of one of the launch's, with that one's name."""
+    """A scenario judged. ``caused`` are options that resolution is sure to set, with the option of the launch behind it (if any)."""
 
     options: tuple[OptionReport, ...] = ()
-    caused: tuple[tuple[str, OptionReport], ...] = ()
+    caused: tuple[tuple[str | None, OptionReport], ...] = ()
     refusals: tuple[Refusal, ...] = ()
     resolved: tuple[tuple[int, tuple[ResolvedOption, ...]], ...] = ()
 
@@ -161,10 +161,12 @@ class Gate:
             for name, value in scenario.settings.items()
             if name in self.options
         )
+        resolved = tuple((sm, tuple(self._resolved(scenario, outcome, sm))) for sm in self.sms)
         return Judged(
             options=reports,
+            caused=tuple(self._caused(scenario, outcome, resolved, trials)),
             refusals=tuple(self._refusals(outcome, reports, trials)),
-            resolved=tuple((sm, tuple(self._resolved(scenario, outcome, sm))) for sm in self.sms),
+            resolved=resolved,
         )
 
     # -- resolution --------------------------------------------------------------------------------------------------------
@@ -243,6 +245,25 @@ class Gate:
     def _values(self, outcome: Outcome, name: str, bits: int) -> dict[Any, Alternative]:
         value = outcome.fields.get(name)
         return {} if value is None else dict(values_on(self.session.space, value, bits))
+
+    def _caused(
+        self, scenario: Scenario, outcome: Outcome, resolved: Iterable[tuple[int, tuple[ResolvedOption, ...]]], trials: _Trials
+    ) -> Iterator[tuple[str | None, OptionReport]]:
+        """What resolution itself chooses for the launch, judged like what is given: of switches, and of options with choices."""
+        for sm, changes in resolved:
+            bits = self.session.devices.bit(sm)
+            for change in changes:
+                option = self.session.options.by_field[change.field]
+                if change.field in scenario.everything or change.when is not None or change.text is not None:
+                    continue
+                if not option.is_boolean and change.value not in (option.choices or ()):
+                    continue
+                report = self.judge_option(scenario.with_value(change.field, change.value), outcome, option, change.value)
+                rows = tuple(judgement for judgement in report.judgements if judgement.sm == sm)
+                causes = (
+                    name for name, trial in trials.by_field.items() if any(e.option == change.field for e in trial.sets.get(bits, ()))
+                )
+                yield next(causes, None), replace(report, judgements=rows)
 
     # -- the launch as a whole ---------------------------------------------------------------------------------------------
 

@@ -211,3 +211,44 @@ def test_a_baseline_accepts_a_finding_of_one_file_and_not_of_another(run: Run) -
     assert run("--sm", "120", FUSION_STORY, "--launch", "a.service", "--write-baseline", "accepted.json").status == 0
     assert run("--sm", "120", FUSION_STORY, "--launch", "a.service", "--baseline", "accepted.json").status == 0
     assert run("--sm", "120", FUSION_STORY, "--launch", "b.service", "--baseline", "accepted.json").status == 1
+
+
+def choosing_tree(chosen_if: str) -> str:
+    """A tree that chooses ``queue_order=tensor`` by itself, and refuses it at start-up off SM100."""
+    tree = Path("tree/sglang/srt")
+    tree.mkdir(parents=True)
+    (tree.parent / "version.py").write_text('__version__ = "0.5.12"\n', encoding="utf-8")
+    source = (FIXTURES / "fusion-story/sglang/srt/server_args.py").read_text(encoding="utf-8")
+    source = source.replace('ORDER_CHOICES = ["arrival", "longest-prefix"]', 'ORDER_CHOICES = ["arrival", "longest-prefix", "tensor"]')
+    source = source.replace("        self._resolve_graphs()\n", f'        if {chosen_if}:\n            self.queue_order = "tensor"\n', 1)
+    (tree / "server_args.py").write_text(source, encoding="utf-8")
+    (tree / "model_executor").mkdir()
+    (tree / "model_executor/model_runner.py").write_text(
+        "import torch\n\nfrom sglang.srt.server_args import get_global_server_args\n\n\nclass ModelRunner:\n"
+        "    def __init__(self, requests):\n"
+        '        if get_global_server_args().queue_order == "tensor":\n'
+        "            if torch.cuda.get_device_capability()[0] != 10:\n"
+        '                raise ValueError("ordering by tensor needs major 10")\n'
+        "            self.order = sorted(requests)\n",
+        encoding="utf-8",
+    )
+    return "tree/sglang"
+
+
+def test_what_an_option_makes_the_server_choose_is_judged_at_that_option(run: Run) -> None:
+    tree = choosing_tree("self.enable_wide_loads")
+    arguments = ("--", "--model-path", "m", "--enable-wide-loads")
+    (finding,) = gate(run, *arguments, tree=tree)["findings"]
+    assert (finding["rule"], finding["option"], finding["value"], finding["column"]) == ("GC101", "queue_order", "tensor", 16)
+    assert finding["message"].endswith("SGLang chooses this because of --enable-wide-loads.")
+    assert gate(run, *arguments, tree=tree, sm="100")["findings"] == []
+    assert gate(run, "--", "--model-path", "m", tree=tree)["findings"] == []
+    assert gate(run, *arguments, "--queue-order", "arrival", tree=tree)["options"]
+
+
+def test_what_the_server_chooses_by_itself_is_judged_too(run: Run) -> None:
+    tree = choosing_tree('self.queue_order == "arrival"')
+    (finding,) = gate(run, "--", "--model-path", "m", tree=tree)["findings"]
+    assert (finding["rule"], finding["option"], finding["line"]) == ("GC101", "queue_order", 1)
+    assert finding["message"].endswith("SGLang chooses this by itself.")
+    assert gate(run, "--", "--model-path", "m", "--queue-order", "longest-prefix", tree=tree)["findings"] == []

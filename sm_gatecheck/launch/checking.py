@@ -11,7 +11,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from packaging.version import Version
+
 from sm_gatecheck.launch.gating import GatedLaunch, gate_launch
+from sm_gatecheck.launch.history import flags_of_kept_releases, history_of
 from sm_gatecheck.launch.located import printable
 from sm_gatecheck.launch.model import Launch
 from sm_gatecheck.launch.reading import read_arguments, read_launch
@@ -21,6 +24,7 @@ from sm_gatecheck.model.gaps import Reason
 from sm_gatecheck.model.report import Assumptions, Coverage, Report, Statistics
 from sm_gatecheck.model.verdict import OptionReport, Verdict
 from sm_gatecheck.rulebook import Rulebook
+from sm_gatecheck.trees.cache import cache_directory
 from sm_gatecheck.trees.tree import Tree
 from sm_gatecheck.verdicts.analysis import Progress, open_session
 from sm_gatecheck.verdicts.gaps import all_left
@@ -83,6 +87,14 @@ class LaunchCheck:
             found.append(read_arguments(wanted.arguments, table, rules=self.rules, version=version))
         return tuple(found)
 
+    def _history(self, flag: str) -> str | None:
+        release = self.tree.source.sglang_version
+        return history_of(flag, release, self._flags_elsewhere) if release is not None and self._flags_elsewhere else None
+
+    @cached_property
+    def _flags_elsewhere(self) -> Mapping[Version, frozenset[str]]:
+        return flags_of_kept_releases(self.tree.source.sglang_version or "", self.rules, cache_directory())
+
     @cached_property
     def _assumed(self) -> dict[str, Any]:
         return {name: value for name, value in self.request.settings.items() if name in self.gate.options}
@@ -106,7 +118,9 @@ class LaunchCheck:
     def _memory(self, launches: Sequence[Launch]) -> Memory | None:
         if not self.request.use_cache:
             return None
-        return Memory(self.tree, self.request, self.rules, (SECTION, repr(tuple(launches))))
+        asks_others = any(problem.kind == "unknown-flag" for launch in launches for problem in launch.problems)
+        others = sorted(str(version) for version in self._flags_elsewhere) if asks_others else []
+        return Memory(self.tree, self.request, self.rules, (SECTION, repr(tuple(launches)), others))
 
     def gated(self, launches: Sequence[Launch]) -> list[GatedLaunch]:
         """Each launch with what the gate found."""
@@ -115,7 +129,10 @@ class LaunchCheck:
             self.progress("Following options through the tree", 1, 3)
             _ = self.gate.sites
             self.progress("Judging", 2, 3)
-            found = [gate_launch(self.gate, launch, self._assumed, patterns, self.tree.source.sglang_version) for launch in launches]
+            found = [
+                gate_launch(self.gate, launch, self._assumed, patterns, self.tree.source.sglang_version, self._history)
+                for launch in launches
+            ]
             self.progress("Judging", 3, 3)
         return found
 

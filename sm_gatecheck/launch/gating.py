@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -37,13 +37,19 @@ class GatedLaunch:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def gate_launch(gate: Gate, launch: Launch, assumed: Mapping[str, Any], variables: Iterable[str], release: str | None) -> GatedLaunch:
+History = Callable[[str], str | None]
+"""What other releases say about a flag that this one does not know."""
+
+
+def gate_launch(
+    gate: Gate, launch: Launch, assumed: Mapping[str, Any], variables: Iterable[str], release: str | None, history: History
+) -> GatedLaunch:
     """Judge one launch. ``assumed`` are values of ``--set``, for what the launch leaves open; ``variables`` are patterns of names
     that only the server reads; ``release`` is that of the tree."""
     scenario = scenario_of(launch, assumed)
     judged = gate.judge(scenario)
     findings = [
-        *_problems(launch, gate.sms),
+        *_problems(launch, gate.sms, history),
         *_verdicts(launch, judged),
         *_chosen(launch, judged),
         *_refusals(launch, judged.refusals),
@@ -156,10 +162,12 @@ def _spelling(launch: Launch, name: str) -> str:
     return name if setting is None else setting.flag
 
 
-def _problems(launch: Launch, sms: Iterable[int]) -> Iterator[Finding]:
+def _problems(launch: Launch, sms: Iterable[int], history: History) -> Iterator[Finding]:
     for problem in launch.problems:
         if problem.kind not in _LEFT_OUT:
-            yield from _for_each(sms, NOT_TAKEN, Severity.ERROR, _subject(problem), None, problem.message, problem.span)
+            elsewhere = history(problem.flag) if problem.kind == "unknown-flag" and problem.flag else None
+            message = problem.message if elsewhere is None else f"{problem.message} ({elsewhere})"
+            yield from _for_each(sms, NOT_TAKEN, Severity.ERROR, _subject(problem), None, message, problem.span)
 
 
 def _subject(problem: Problem) -> str:

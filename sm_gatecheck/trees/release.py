@@ -80,6 +80,20 @@ def open_release(target: str, version: Version, shape: PackageShape, cache_dir: 
         raise TreeError(f"{error} ; remove {archive} to fetch it again") from error
 
 
+def kept_releases(shape: PackageShape, cache_dir: Path | None = None) -> list[tuple[Version, Path]]:
+    """The releases that were fetched and are still kept, oldest first, each with its archive."""
+    folder = cache_directory(cache_dir) / "releases"
+    found: list[tuple[Version, Path]] = []
+    with contextlib.suppress(OSError):
+        for directory in folder.iterdir():
+            name, _, version = directory.name.partition("-")
+            archive = _kept_archive(directory)
+            if name == shape.distribution and archive is not None:
+                with contextlib.suppress(InvalidVersion):
+                    found.append((Version(version), archive))
+    return sorted(found)
+
+
 def _kept_archive(directory: Path) -> Path | None:
     try:
         names = sorted(os.listdir(directory))

@@ -111,7 +111,6 @@ FILES: dict[str, tuple[str, str, str]] = {
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("GATECHECK_CACHE", str(tmp_path / "cache"))
     return tmp_path
 

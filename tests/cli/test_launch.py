@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ ExecStart=/usr/bin/python3 -m sglang.launch_server \\
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Each test in a directory of its own, without a cache from before."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("GATECHECK_CACHE", str(tmp_path / "cache"))
     return tmp_path
 
 
@@ -252,3 +253,32 @@ def test_what_the_server_chooses_by_itself_is_judged_too(run: Run) -> None:
     assert (finding["rule"], finding["option"], finding["line"]) == ("GC101", "queue_order", 1)
     assert finding["message"].endswith("SGLang chooses this by itself.")
     assert gate(run, "--", "--model-path", "m", "--queue-order", "longest-prefix", tree=tree)["findings"] == []
+
+
+def keep_release(cache: Path, version: str, flag: str) -> None:
+    """A release in the cache whose parser knows one flag more than the story's."""
+    story = Path(FUSION_STORY) / "sglang"
+    folder = cache / "releases" / f"sglang-{version}"
+    folder.mkdir(parents=True)
+    with zipfile.ZipFile(folder / f"sglang-{version}-py3-none-any.whl", "w") as wheel:
+        for path in story.rglob("*.py"):
+            text = path.read_text(encoding="utf-8").replace("--enable-wide-loads", flag)
+            wheel.writestr(f"sglang/{path.relative_to(story).as_posix()}", text)
+        wheel.writestr(f"sglang-{version}.dist-info/METADATA", f"Metadata-Version: 2.1\nName: sglang\nVersion: {version}\n")
+
+
+@pytest.mark.parametrize(
+    ("versions", "said"),
+    [
+        (("0.5.14", "0.5.16"), "(0.5.14 has it: it came after 0.5.12)"),
+        (("0.5.9", "0.5.10"), "(0.5.10 had it: it went before 0.5.12)"),
+        (("0.5.10", "0.5.14"), "(0.5.10 and 0.5.14 have it)"),
+    ],
+)
+def test_an_unknown_flag_that_another_release_at_hand_knows(run: Run, here: Path, versions: tuple[str, ...], said: str) -> None:
+    arguments = ("--", "--model-path", "m", "--enable-tall-loads")
+    assert "has it" not in gate(run, *arguments)["findings"][0]["message"]
+    for version in versions:
+        keep_release(here / "cache", version, "--enable-tall-loads")
+    assert gate(run, *arguments)["findings"][0]["message"].endswith(said)
+    assert not gate(run, "--", "--model-path", "m", "--enable-high-loads")["findings"][0]["message"].endswith(")")

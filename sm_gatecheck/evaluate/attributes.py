@@ -9,6 +9,7 @@ from sm_gatecheck.evaluate import classes
 from sm_gatecheck.evaluate.frames import Frame, visible
 from sm_gatecheck.evaluate.operations import lift
 from sm_gatecheck.evaluate.values import (
+    NONE,
     BoundMethod,
     Choice,
     ClassValue,
@@ -42,6 +43,8 @@ def get(interp: Interpreter, receiver: Value, name: str, node: ast.AST, frame: F
     for condition, payload in receiver.alternatives:
         if frame.pc.excludes(condition):
             continue
+        if frame.asking and payload == NONE:
+            frame.absent = frame.absent | (frame.pc & condition)
         results += [(condition & c, p) for c, p in alternatives(_get(interp, payload, name, node, frame), interp.space.true)]
     return choice(results, interp.unknown(node, frame, receiver))
 

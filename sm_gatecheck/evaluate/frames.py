@@ -104,6 +104,8 @@ class Frame:
     """How many tests are being evaluated: a call inside one asks, it does not act."""
     refused: Condition = field(init=False)
     """Where an exception has left the function so far."""
+    absent: Condition = field(init=False)
+    """Where the test being evaluated asked something of None, so that it had no answer."""
     escapes: list[tuple[Condition, str]] = field(default_factory=list)
     """Where an exception leaves the function, and its name, when nobody listens."""
     discarded: ast.AST | None = None
@@ -112,7 +114,7 @@ class Frame:
     """Whether the call just made was run with the same listener, so that its events stand for it."""
 
     def __post_init__(self) -> None:
-        self.refused = self.pc.space.false
+        self.refused = self.absent = self.pc.space.false
 
     def write(self, name: str, value: Value, fallback: Payload) -> None:
         """Assign under the path condition: the old value stays where the path was not taken."""

@@ -68,7 +68,7 @@ def _if(interp: Interpreter, node: ast.If, frame: Frame) -> None:
         del frame.guards[guards:]
         fell_through = fell_through | frame.pc
     frame.pc = interp.space.widen(_past_checks(interp, fell_through, frame.refused))
-    frame.refused = refused | frame.refused
+    frame.refused = refused | _passable(interp, frame.refused, fell_through)
     if frame.pc is not entry:
         # One branch left: what follows is guarded by the other.
         frame.guards.append(Guard(frame.module, node.test, held if _leaves(node.orelse) else ~held))
@@ -82,6 +82,11 @@ def _past_checks(interp: Interpreter, passed: Condition, refused: Condition | No
     if refused is None or refused.is_false:
         return passed
     return passed | (refused & interp.space.targets(passed.exists))
+
+
+def _passable(interp: Interpreter, refused: Condition, passed: Condition) -> Condition:
+    """The refusals of a check on the SMs where it can be passed: where it cannot, nothing that follows is reached past it."""
+    return refused if refused.is_false else refused & interp.space.targets(passed.exists)
 
 
 def _leaves(body: list[ast.stmt]) -> bool:
@@ -168,14 +173,21 @@ def _leave_by_exception(interp: Interpreter, node: ast.AST, name: str, frame: Fr
 
 
 def _assert(interp: Interpreter, node: ast.Assert, frame: Frame) -> None:
+    outer, frame.absent = frame.absent, interp.space.false
     held = interp.test(node.test, frame)
-    entry = frame.pc
+    # No path leads past a check that asks something of None.
+    possible = interp.space.targets((frame.pc & held & ~frame.absent).exists) if held.depends_on_target() else interp.space.true
+    frame.absent = outer
+    entry, refused = frame.pc, frame.refused
+    passed = entry & held & possible
     frame.pc = entry & ~held
     if not frame.pc.is_false:
         frame.guards.append(Guard(frame.module, node.test, ~held))
         _leave_by_exception(interp, node, interp.text(node, frame.module), frame, "assert")
         frame.guards.pop()
-    frame.pc = _past_checks(interp, entry & held, entry & ~held if frame.recorder is not None and not frame.catches else None)
+    if frame.recorder is not None:
+        frame.refused = refused | _passable(interp, frame.refused, passed)
+    frame.pc = _past_checks(interp, passed, entry & ~held if frame.recorder is not None and not frame.catches else None)
     if frame.pc is not entry:
         frame.guards.append(Guard(frame.module, node.test, held))
 

@@ -52,10 +52,16 @@ class Trial:
     doubtful: set[int] = field(default_factory=set)
     """Sites, by identity, on which the option may only take part in what was too large to be kept."""
 
+    spared: set[int] = field(default_factory=set)
+    """Sites, by identity, that one of several choices leads to on no SM: what happens there is what another choice is for."""
+
     @cached_property
     def reads(self) -> list[tuple[Site, int]]:
-        """The behaviours on which the option is known to bear."""
-        return [(site, active) for site, active in self.behaviours if id(site) not in self.doubtful]
+        """The behaviours on which the option is known to bear, and that the value is for."""
+        own = {site.read_at(self.option.field) for site, _ in self.sites if id(site) not in self.spared}
+        return [
+            (site, active) for site, active in self.behaviours if id(site) not in self.doubtful and site.read_at(self.option.field) in own
+        ]
 
     @cached_property
     def behaviours(self) -> list[tuple[Site, int]]:
@@ -118,6 +124,8 @@ class Judge:
             trial.sites.append((site, active))
             if not known:
                 trial.doubtful.add(id(site))
+            if not isinstance(value, bool) and value is not ANY and site.condition.restrict(option.field, value).is_false:
+                trial.spared.add(id(site))
             return site.kind is EffectKind.BEHAVIOUR and active == self._everything
 
         works = [tried(site) for site in self.sites.decided(option.field)]
@@ -294,7 +302,12 @@ class Judge:
             return True
         free = (EffectKind.WARNS, EffectKind.BEHAVIOUR)
         return any(
-            active & bits and site.kind not in free and not self._remaining(site, trial, bits).is_false for site, active in trial.sites
+            active & bits
+            and site.kind not in free
+            # A check that fails alike on every SM is no cost of this one.
+            and not (site.kind is EffectKind.RAISES and active == self._everything)
+            and not self._remaining(site, trial, bits).is_false
+            for site, active in trial.sites
         )
 
     def _without_behaviour(self, trial: Trial, bits: int) -> Verdict:

@@ -190,6 +190,7 @@ def _under(site: Site, called: Condition) -> Site:
         site.guards,
         site.summary,
         site.option,
+        site.chain,
     )
 
 
@@ -199,13 +200,26 @@ def _belongs_to_resolution(session: Session, summary: Summary) -> bool:
 
 def _sites_of(session: Session, summary: Summary) -> Iterator[Site]:
     phase = session.effects.phase_of(summary.module.path, summary.qualname)
+    seen_through = _constructors_seen_through(session, summary)
     for event in summary.events:
-        if event.kind != "return":
+        if event.kind != "return" and id(event.node) not in seen_through:
             site = _event_site(session, summary, event, phase)
             if site is not None:
                 yield site
     if summary.returned is not None and fields_of(summary.returned) and not _only_passes_on(summary):
         yield from _return_sites(session, summary, phase)
+
+
+def _constructors_seen_through(session: Session, summary: Summary) -> set[int]:
+    """Constructors that were run with what they are given and were heard to allocate: what they do stands for their names."""
+    made = {id(event.node) for event in summary.events if event.followed and isinstance(event.target, ClassValue)}
+    return {
+        id(node)
+        for event in summary.events
+        if event.kind == "call" and event.chain and session.effects.kind_of(event.name) is EffectKind.ALLOCATES
+        for _, node in event.chain
+        if id(node) in made
+    }
 
 
 def _only_passes_on(summary: Summary) -> bool:

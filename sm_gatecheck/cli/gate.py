@@ -82,7 +82,7 @@ def open_check(target: str | None, gpus: Gpus, rules: Rules, context: Context, p
         cuda=context.cuda,
         settings=assumed_settings(context.settings, tree, rules.book),
         model_config=model_config,
-        gpu_memory=gpus.memory_mib if context.gpu_memory is None else context.gpu_memory,
+        gpu_memory=gpus.memory_under(context.gpu_memory, rules.devices),
         rules_dir=rules.directory,
         use_cache=context.use_cache,
         processes=context.processes,

@@ -67,7 +67,7 @@ def request_for(tree: Tree, gpus: Gpus, rules: Rules, context: Context) -> Reque
         cuda=context.cuda,
         settings=assumed_settings(context.settings, tree, rules.book),
         model_config=read_model_config(context.model_config),
-        gpu_memory=gpus.memory_mib if context.gpu_memory is None else context.gpu_memory,
+        gpu_memory=gpus.memory_under(context.gpu_memory, rules.devices),
         rules_dir=rules.directory,
         use_cache=context.use_cache,
         processes=context.processes,

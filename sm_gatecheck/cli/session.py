@@ -57,6 +57,14 @@ class Gpus:
     memory_mib: int | None
     kinds: tuple[GpuKind, ...] = ()
 
+    def memory_under(self, given: int | None, devices: Devices) -> int | None:
+        """The memory of one GPU in MiB under what ``--gpu-memory`` gives; of one SM, a box's 20 GiB are what the driver states."""
+        if given is None:
+            return self.memory_mib
+        from sm_gatecheck.target.devices import stated_memory
+
+        return stated_memory(given, self.sms[0], devices) if len(self.sms) == 1 else given
+
 
 def wanted_gpus(sms: Sequence[str], names: Sequence[str], devices: Devices, quiet: bool = False) -> Gpus:
     """What ``--sm`` and ``--gpu`` name together; the GPUs of this machine when neither is given. UsageError."""

@@ -18,6 +18,7 @@ from sm_gatecheck.target.resolution import Resolver
 from sm_gatecheck.target.rules import open_rules
 from sm_gatecheck.target.session import Session
 from sm_gatecheck.trees.tree import Tree
+from sm_gatecheck.verdicts.analysis import open_session
 from sm_gatecheck.verdicts.request import Request
 from sm_gatecheck.verdicts.resolved import Alternative, last_write, values_on
 
@@ -147,9 +148,7 @@ class Resolved:
 def open_predictor(tree: Tree, request: Request, is_drawn: Callable[[str], bool]) -> Predictor:
     """For the only SM of a request. TreeError where the tree declares no options."""
     (sm,) = request.sms
-    session = Session(
-        tree.files, open_rules(request.rules_dir), cuda=request.cuda, settings=request.settings, version=tree.source.sglang_version
-    )
+    session = open_session(tree, request, open_rules(request.rules_dir))
     if not session.options:
         raise TreeError(f"{tree.source.target}: no server options were found in it; a release that declares them in a new way needs a rule")
     return Predictor(session, sm, is_drawn)

@@ -16,6 +16,7 @@ from sm_gatecheck.model.target import Devices, Product, Target
 _SPELLING = re.compile(r"(?:sm|compute|cc)?[ _-]?(?:(?P<sm>\d{2,4})|(?P<major>\d{1,3})\.(?P<minor>\d))[af]?", re.IGNORECASE)
 _VENDOR = ("nvidia", "geforce", "tesla")
 _SMI_SECONDS = 30
+_BOX_TOLERANCE = 0.012
 
 
 def parse_sms(text: str | Iterable[str], devices: Devices) -> tuple[int, ...]:
@@ -138,6 +139,18 @@ def _words(name: str) -> list[str]:
 
 def _equal(asked: list[str], label: list[str]) -> bool:
     return asked == label or "".join(asked) == "".join(label)
+
+
+def stated_memory(mib: int, sm: int, devices: Devices) -> int:
+    """An amount of memory as a driver states it, in MiB: a card of 20 GiB has 20470, and code compares with 20480.
+
+    Only whole GiB are taken for the size on the box, and only where a product of the SM has nearly as much and none exactly.
+    """
+    if mib % 1024:
+        return mib
+    stated = [product.memory_mib for target in devices if target.sm == sm for product in target.catalogue if product.memory_mib]
+    near = [memory for memory in stated if mib * (1 - _BOX_TOLERANCE) < memory < mib]
+    return mib if mib in stated or not near else max(near)
 
 
 def _within(part: list[str], whole: list[str]) -> bool:

@@ -13,7 +13,7 @@ import pytest
 from sm_gatecheck.model.errors import UsageError
 from sm_gatecheck.model.target import Devices, Product, Target
 from sm_gatecheck.rulebook import Rulebook, RulesError, shipped_rules
-from sm_gatecheck.target.devices import LocalGpu, find_gpu, local_gpus, parse_sms, sm_of_gpu
+from sm_gatecheck.target.devices import LocalGpu, find_gpu, local_gpus, parse_sms, sm_of_gpu, stated_memory
 from sm_gatecheck.target.rules import load_devices, open_rules
 
 DEVICES = load_devices()
@@ -208,6 +208,25 @@ class TestGpuNames:
     def test_no_name(self, name: str) -> None:
         with pytest.raises(UsageError, match="no GPU is named"):
             sm_of_gpu(name, DEVICES)
+
+
+@pytest.mark.parametrize(
+    ("mib", "sm", "stated"),
+    [
+        (20480, 86, 20470),
+        (24576, 86, 24576),
+        (24576, 89, 24570),
+        (81920, 90, 81559),
+        (81920, 80, 81920),
+        (98304, 120, 97887),
+        (32768, 120, 32623),
+        (81000, 90, 81000),
+        (102400, 90, 102400),
+        (20480, 110, 20480),
+    ],
+)
+def test_the_size_on_the_box(mib: int, sm: int, stated: int) -> None:
+    assert stated_memory(mib, sm, DEVICES) == stated
 
 
 class FakeNvml(types.ModuleType):

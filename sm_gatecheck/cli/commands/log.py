@@ -135,7 +135,7 @@ def _predictor(parameters: dict[str, Any], start: Start, rules: Rules, book: Log
         cuda=parameters["cuda"],
         settings=settings,
         model_config=model_config,
-        gpu_memory=parameters["gpu_memory"] or start.gpu_memory or gpus.memory_mib,
+        gpu_memory=gpus.memory_under(parameters["gpu_memory"] or start.gpu_memory, rules.devices),
         rules_dir=rules.directory,
     )
     return tree, open_predictor(tree, request, book.is_drawn), gpus

@@ -139,6 +139,8 @@ def has(interp: Interpreter, receiver: Value, name: str, frame: Frame) -> Condit
             and (interp.find_member(payload.cls, name) is not None or interp.world.attribute(interp, payload, name) is not None)
         ):
             held = space.true
+        elif isinstance(payload, Instance) and not payload.escaped and (payload.cls is not None or payload.attributes):
+            held = space.false if lookup(interp, payload, name, frame) is None else space.true
         else:
             return None
         result = result | (condition & held)

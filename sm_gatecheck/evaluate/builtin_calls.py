@@ -6,8 +6,9 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from sm_gatecheck.evaluate.frames import Frame, guarded_write
+from sm_gatecheck.evaluate.frames import Frame
 from sm_gatecheck.evaluate.operations import lift, truth, truth_value
+from sm_gatecheck.evaluate.standard_library import apply_to_all
 from sm_gatecheck.evaluate.values import (
     BoundMethod,
     Choice,
@@ -51,6 +52,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "builtins.str": str, "builtins.int": int, "builtins.float": float, "builtins.bool": bool, "builtins.list": list,
     "builtins.tuple": tuple, "builtins.dict": dict, "builtins.set": set, "builtins.bytes": bytes,
 }  # fmt: skip
+_ABSTRACT_TYPES = ("builtins.", "collections.", "typing.", "numbers.", "types.", "enum.")
 RESULT_LIMIT = 100_000
 
 
@@ -70,10 +72,12 @@ def call_builtin(interp: Interpreter, name: str, args: tuple[Value, ...], keywor
         return Known(len(args[0].items if isinstance(args[0], Sequence) else args[0].entries))
     if name == "callable" and len(args) == 1:
         return _callable(interp, args[0])
+    if name == "type" and len(args) == 1 and isinstance(args[0], Instance) and args[0].cls is not None:
+        return args[0].cls
     if name == "print":
         return Known(None)
-    if name in ("object.__setattr__", "object.__getattribute__", "setattr") and len(args) >= 2:
-        return _object_access(name, args, frame)
+    if name == "object.__getattribute__" and len(args) == 2:
+        return _own_attribute(args)
     function = _PURE.get(name)
     if function is None or keywords:
         return None
@@ -92,17 +96,11 @@ def _callable(interp: Interpreter, value: Value) -> Value | None:
     return truth_value(held)
 
 
-def _object_access(name: str, args: tuple[Value, ...], frame: Frame) -> Value | None:
-    """``object.__setattr__`` and ``object.__getattribute__``: an object's own attributes, past any override."""
-    receiver, attribute = args[0], args[1]
-    if not (isinstance(receiver, Instance) and isinstance(attribute, Known) and isinstance(attribute.value, str)):
-        return None
-    if name == "object.__getattribute__":
+def _own_attribute(args: tuple[Value, ...]) -> Value | None:
+    """``object.__getattribute__``: an object's own attribute, past any override."""
+    receiver, attribute = args
+    if isinstance(receiver, Instance) and isinstance(attribute, Known) and isinstance(attribute.value, str):
         return receiver.attributes.get(attribute.value)
-    if len(args) == 3:
-        old = receiver.attributes.get(attribute.value)
-        receiver.attributes[attribute.value] = guarded_write(frame.pc, args[2], old, Known(None))
-        return Known(None)
     return None
 
 
@@ -112,7 +110,7 @@ def _pure(interp: Interpreter, name: str, function: Callable[..., Any], args: tu
         return None if _has_nothing(result) else result
     if all(not isinstance(arg, Choice) for arg in args):
         return _apply(name, function, args)  # type: ignore[arg-type]
-    return None
+    return apply_to_all(interp.space, function, args)
 
 
 class _Nothing:
@@ -278,6 +276,10 @@ def _is_instance(interp: Interpreter, payload: Payload, kind: Value) -> bool | N
         if isinstance(payload, Truth):
             return wanted in (bool, int)
         return isinstance(to_python(payload), wanted) and not isinstance(payload, EnumMember)
+    if isinstance(kind, External) and kind.dotted in _TYPES and isinstance(payload, Instance) and payload.cls is None and payload.name:
+        return False  # a special object is nothing that Python has of its own
+    if isinstance(kind, External) and kind.dotted not in _TYPES and is_constant(payload) and not kind.dotted.startswith(_ABSTRACT_TYPES):
+        return False
     if isinstance(kind, ClassValue) and isinstance(payload, (Instance, EnumMember)) and payload.cls is not None:
         return kind in interp.mro(payload.cls)
     if isinstance(kind, ClassValue) and (is_constant(payload) or isinstance(payload, FunctionValue)):

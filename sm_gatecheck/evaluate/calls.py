@@ -10,6 +10,8 @@ from sm_gatecheck.evaluate import attributes, classes
 from sm_gatecheck.evaluate.builtin_calls import call_builtin, call_method_of_constant, is_instance
 from sm_gatecheck.evaluate.frames import Frame, escape
 from sm_gatecheck.evaluate.operations import truth_value
+from sm_gatecheck.evaluate.registration import collect_call
+from sm_gatecheck.evaluate.standard_library import call_standard
 from sm_gatecheck.evaluate.values import (
     BoundMethod,
     Choice,
@@ -49,6 +51,8 @@ def call_expression(interp: Interpreter, node: ast.Call, frame: Frame) -> Value:
     """Evaluate a call expression: callee, arguments, then the call; record it for whoever listens."""
     if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
         return _super(interp, frame, node)
+    if interp.collecting is not None and collect_call(interp, node, frame):
+        return Known(None)
     function, receiver = _callee(interp, node, frame)
     args: list[Value] = []
     spread = False
@@ -141,6 +145,8 @@ def _special_form(interp: Interpreter, node: ast.Call, function: Value, args: li
             return call_method_of_constant(interp, node, receiver, dotted[len("method.") :], args, frame)
         if dotted == "builtins.getattr" and len(args) >= 2:
             return _getattr(interp, node, args, frame)
+        if dotted in ("builtins.setattr", "builtins.object.__setattr__") and len(args) == 3:
+            return _setattr(interp, node, args, frame)
         if dotted == "builtins.hasattr" and len(args) == 2 and isinstance(args[1], Known) and isinstance(args[1].value, str):
             held = attributes.has(interp, args[0], args[1].value, frame)
             return interp.unknown(node, frame, args[0]) if held is None else truth_value(held)
@@ -167,6 +173,15 @@ def _getattr(interp: Interpreter, node: ast.Call, args: list[Value], frame: Fram
         value = interp.unknown(node, frame, payload) if found is None else found
         results += [(condition & c, p) for c, p in alternatives(value, interp.space.true)]
     return choice(results, interp.unknown(node, frame, args[0]))
+
+
+def _setattr(interp: Interpreter, node: ast.Call, args: list[Value], frame: Frame) -> Value | None:
+    from sm_gatecheck.evaluate.statements import store_attribute
+
+    if not (isinstance(args[1], Known) and isinstance(args[1].value, str)):
+        return None
+    store_attribute(interp, args[0], args[1].value, args[2], frame, node)
+    return Known(None)
 
 
 def _super(interp: Interpreter, frame: Frame, node: ast.Call) -> Value:
@@ -241,6 +256,8 @@ def _call_external(
         if value is not None:
             return value
     special = interp.world.external_call(interp, dotted, args, keywords, text)
+    if special is None:
+        special = call_standard(interp.space, dotted, args, keywords)
     return _unknown_call(interp, node, frame, args, keywords) if special is None else special
 
 
@@ -309,6 +326,12 @@ def call_function(
         return special
     if frame.discarded is node and node is not None and not any(map(_is_changeable, (*args, *keywords.values()))):
         return Known(None)
+    if interp.collecting is not None and id(function.node) not in interp.running and frame.depth < interp.depth_limit:
+        interp.running.add(id(function.node))
+        try:
+            return run_function(interp, function, args, keywords, frame, node, False)
+        finally:
+            interp.running.discard(id(function.node))
     effectful = frame.recorder is not None and interp.world.follow_effects(frame, function, (*args, *keywords.values()))
     if not effectful and _too_long(function):
         return _unknown_call(interp, node, frame, args, keywords)

@@ -143,6 +143,8 @@ def class_attribute(interp: Interpreter, cls: ClassValue, name: str) -> Value | 
     """``Cls.name``: an enum member, a method, or what the body assigns."""
     if name == "__name__":
         return Known(cls.node.name)
+    if name == "__mro__" and all(isinstance(base, ClassValue) for known in interp.mro(cls) for base in known.bases):
+        return Sequence("tuple", tuple(interp.mro(cls)))
     found = interp.find_member(cls, name)
     if found is None:
         return None

@@ -7,6 +7,7 @@ from typing import Any
 
 from sm_gatecheck.evaluate import calls, expressions, statements
 from sm_gatecheck.evaluate.frames import Event, EventKind, Frame
+from sm_gatecheck.evaluate.registration import Collection
 from sm_gatecheck.evaluate.values import (
     ClassValue,
     External,
@@ -55,6 +56,10 @@ class Interpreter:
         self.running: set[Any] = set()
         self._attribute_writers: dict[tuple[int, str], list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
         self.abstract_instances: dict[int, Any] = {}
+        self.registers = False
+        """Whether containers hold what the import of the tree puts into them; else readers only know that they are not empty."""
+        self.collecting: Collection | None = None
+        self.registrars: dict[Any, frozenset[str]] = {}
 
     # -- expressions and statements ---------------------------------------------------------------------------------
 

@@ -235,6 +235,8 @@ def _compare_payloads(space: Space, op: ast.cmpop, left: Payload, right: Payload
             return space.true
         if (left == Known(None) and isinstance(right, _SOLID)) or (right == Known(None) and isinstance(left, _SOLID)):
             return space.false
+        if isinstance(op, ast.Is) and isinstance(left, Instance) and isinstance(right, Instance) and not (left.escaped or right.escaped):
+            return space.false
         if isinstance(left, (ClassValue, ModuleValue)) and isinstance(right, (ClassValue, ModuleValue)):
             return space.true if left == right else space.false
         if left == right and not isinstance(left, (Sequence, Mapping)):

@@ -10,6 +10,7 @@ from sm_gatecheck.evaluate import calls, classes
 from sm_gatecheck.evaluate.failing import may_fail
 from sm_gatecheck.evaluate.frames import Catch, Frame, Guard, Loop, guarded_write, is_caught
 from sm_gatecheck.evaluate.operations import arithmetic, compare, lift2
+from sm_gatecheck.evaluate.registration import collect_item, registered
 from sm_gatecheck.evaluate.values import (
     Choice,
     ClassValue,
@@ -282,30 +283,55 @@ def _unpacked(payload: Payload, index: int, starred: int, count: int) -> Value |
 def _store_attribute(interp: Interpreter, target: ast.Attribute, value: Value, frame: Frame, node: ast.AST) -> None:
     receiver = interp.evaluate(target.value, frame)
     interp.record("store", node, interp.text(target, frame.module), frame, (value,), receiver=receiver)
+    store_attribute(interp, receiver, target.attr, value, frame, node)
+
+
+def store_attribute(interp: Interpreter, receiver: Value, name: str, value: Value, frame: Frame, node: ast.AST) -> None:
+    """``receiver.name = value`` under the frame's path condition."""
     before = frame.pc
     for condition, payload in alternatives(receiver, interp.space.true):
         frame.pc = before & condition
         if frame.pc.is_false or not isinstance(payload, Instance):
             continue
-        if not interp.world.stored(interp, frame, payload, target.attr, value, node):
-            old = payload.attributes.get(target.attr)
+        if not interp.world.stored(interp, frame, payload, name, value, node):
+            old = payload.attributes.get(name)
             if old is None or frame.pc.is_true:
-                payload.attributes[target.attr] = value
+                payload.attributes[name] = value
             else:
-                payload.attributes[target.attr] = guarded_write(frame.pc, value, old, interp.unknown(target, frame, value))
+                payload.attributes[name] = guarded_write(frame.pc, value, old, interp.unknown(node, frame, value))
     frame.pc = before
 
 
 def _store_item(interp: Interpreter, target: ast.Subscript, value: Value, frame: Frame, node: ast.AST) -> None:
+    if interp.collecting is not None and collect_item(interp, target, value, frame):
+        return
     container = interp.evaluate(target.value, frame)
     key: Value = Known(None) if isinstance(target.slice, ast.Slice) else interp.evaluate(target.slice, frame)
     if container == External("os.environ"):
         interp.record("environment", node, interp.text(target, frame.module), frame, (key, value))
         return
     interp.record("store", node, interp.text(target, frame.module), frame, (value,), receiver=container)
-    if isinstance(container, Mapping) and isinstance(target.value, ast.Name) and isinstance(key, Known):
+    changed = None if isinstance(target.slice, ast.Slice) else with_item(container, key, value)
+    if changed is None:
+        return
+    if isinstance(target.value, ast.Name):
+        frame.write(target.value.id, changed, interp.unknown(target, frame, value))
+    elif isinstance(target.value, ast.Attribute):
+        store_attribute(interp, interp.evaluate(target.value.value, frame), target.value.attr, changed, frame, node)
+
+
+def with_item(container: Value, key: Value, value: Value) -> Value | None:
+    """The container after ``container[key] = value``; None where it cannot be told."""
+    if not isinstance(key, Known):
+        return None
+    if isinstance(container, Mapping):
         entries = tuple((k, v) for k, v in container.entries if k != key)
-        frame.write(target.value.id, Mapping((*entries, (key, value))), interp.unknown(target, frame, value))
+        return Mapping((*entries, (key, value)))
+    if isinstance(container, Sequence) and isinstance(key.value, int) and -len(container.items) <= key.value < len(container.items):
+        items = list(container.items)
+        items[key.value] = value
+        return Sequence(container.kind, tuple(items))
+    return None
 
 
 def _with(interp: Interpreter, node: ast.With | ast.AsyncWith, frame: Frame) -> None:
@@ -517,6 +543,10 @@ def module_variable(interp: Interpreter, module: Module, name: str, bindings: li
         _see_earlier(interp, statement, name, frame)
         run_binding(interp, statement, {name}, frame)
     value = frame.variables.get(name)
+    if interp.registers and interp.collecting is None and isinstance(value, (Mapping, Sequence)) and name in module.filled:
+        filled = registered(interp, module, name, value)
+        if filled is not None:
+            return filled
     if value in (Mapping(()), Sequence("list", ())) and name in module.filled:
         # A registry: readers do not find it empty.
         return Opaque(f"9:{module.path}:{name}", name)

@@ -53,6 +53,8 @@ class Platform:
     facts: Facts
     cuda: str
     environment: Callable[[str, Value], Value] = field(default=lambda name, default: OptionValue(f"env:{name}", name))
+    memory_mib: int | None = None
+    """The memory of the GPU, where it is given."""
 
     def value(self, dotted: str) -> Value | None:
         if dotted in self.facts.values:
@@ -81,8 +83,9 @@ class Platform:
         """Whether a text that has several values on an SM contains another: the name of the GPU, which is one of the known products'."""
         if dotted != DEVICE_NAME:
             return None
-        always = self.devices.bits(target.sm for target in self.devices if all(text in name for name in _reported(target)))
-        ever = self.devices.bits(target.sm for target in self.devices if any(text in name for name in _reported(target)))
+        names = {target.sm: _reported(target, self.memory_mib) for target in self.devices}
+        always = self.devices.bits(sm for sm in names if all(text in name for name in names[sm]))
+        ever = self.devices.bits(sm for sm in names if any(text in name for name in names[sm]))
         free = self.space.free(f"9:{DEVICE_NAME}:{text}", f"{text!r} in the name of the GPU")
         return self.space.targets(always) | (self.space.targets(ever) & free)
 
@@ -140,6 +143,7 @@ class Platform:
         return None
 
 
-def _reported(target: Target) -> list[str]:
-    """What the driver may call a GPU, as far as its product's names tell."""
-    return [f"{prefix}{name}" for product in target.catalogue for name in product.names for prefix in ("", *VENDOR_PREFIXES)]
+def _reported(target: Target, memory_mib: int | None) -> list[str]:
+    """What the driver may call a GPU, as far as its product's names tell; with that memory, where a product has it."""
+    products = [product for product in target.catalogue if memory_mib in (None, product.memory_mib)] or target.catalogue
+    return [f"{prefix}{name}" for product in products for name in product.names for prefix in ("", *VENDOR_PREFIXES)]

@@ -30,6 +30,7 @@ class Reading:
     environment_holders: frozenset[str]
     environment_reads: frozenset[str]
     environment_set_tests: frozenset[str]
+    environment_writes: frozenset[str]
     environment_functions: dict[str, EnvironmentReader]
     environment_descriptors: dict[str, str]
     true_words: frozenset[str]
@@ -58,6 +59,7 @@ def load_reading(rules: Rulebook) -> Reading:
         frozenset(environment["holders"]),
         frozenset(environment["reads"]),
         frozenset(environment["asks_if_set"]),
+        frozenset(environment["writes"]),
         {name: EnvironmentReader(row["kind"], row["default"]) for row in environment["function"] for name in row["names"]},
         dict(environment["descriptors"]),
         frozenset(environment["true_words"]),

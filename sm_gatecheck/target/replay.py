@@ -16,22 +16,22 @@ from sm_gatecheck.model.condition import Condition
 
 @dataclass
 class Trace:
-    """What one call did: fields read before it wrote them, writes in order, where its events and writes begin in the outcome."""
+    """What one call did: state read before it wrote them, writes in order, where its events and writes begin in the outcome."""
 
     key: Hashable
     first_event: int
     first_write: int
-    reads: dict[str, Value | None] = field(default_factory=dict)
-    stores: list[tuple[str, Value, Condition]] = field(default_factory=list)
-    stored: set[str] = field(default_factory=set)
+    reads: dict[Hashable, Value | None] = field(default_factory=dict)
+    stores: list[tuple[Hashable, Value, Condition]] = field(default_factory=list)
+    stored: set[Hashable] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
 class Step:
     """A finished call, ready to be replayed."""
 
-    reads: tuple[tuple[str, Value | None], ...]
-    stores: tuple[tuple[str, Value, Condition], ...]
+    reads: tuple[tuple[Hashable, Value | None], ...]
+    stores: tuple[tuple[Hashable, Value, Condition], ...]
     events: tuple[Any, ...]
     writes: tuple[Any, ...]
     result: Value
@@ -45,22 +45,22 @@ class Replay:
         self._steps: dict[Hashable, list[Step]] = {}
         self._running: list[Trace] = []
 
-    def note_read(self, name: str, value: Value | None) -> None:
+    def note_read(self, name: Hashable, value: Value | None) -> None:
         if self._running:
             trace = self._running[-1]
             if name not in trace.stored:
                 trace.reads.setdefault(name, value)
 
-    def note_store(self, name: str, value: Value, condition: Condition) -> None:
+    def note_store(self, name: Hashable, value: Value, condition: Condition) -> None:
         if self._running:
             trace = self._running[-1]
             trace.stores.append((name, value, condition))
             trace.stored.add(name)
 
-    def find(self, key: Hashable, attributes: dict[str, Value]) -> Step | None:
+    def find(self, key: Hashable, state: dict[Hashable, Value]) -> Step | None:
         """A step that was called like this and read what stands there now."""
         for step in self._steps.get(key, ()):
-            if all(_same(attributes.get(name), value) for name, value in step.reads):
+            if all(_same(state.get(name), value) for name, value in step.reads):
                 return step
         return None
 

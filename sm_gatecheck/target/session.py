@@ -18,12 +18,15 @@ from sm_gatecheck.program.modules import Program
 from sm_gatecheck.rulebook import Rulebook
 from sm_gatecheck.target.effects import EffectRules, load_effect_rules
 from sm_gatecheck.target.environment import Environment
+from sm_gatecheck.target.model_config import load_model_rules
 from sm_gatecheck.target.options import OptionTable, read_environment, read_options
 from sm_gatecheck.target.platform import Platform, load_facts
 from sm_gatecheck.target.reach import Reach
 from sm_gatecheck.target.reading import Reading, load_reading
 from sm_gatecheck.target.registries import load_registries
-from sm_gatecheck.target.resolution import ResolutionRules, Resolver, ResolvingWorld, load_resolution_rules
+from sm_gatecheck.target.resolution import Resolver
+from sm_gatecheck.target.resolution_rules import ResolutionRules, load_resolution_rules
+from sm_gatecheck.target.resolving import ResolvingWorld
 from sm_gatecheck.target.rules import load_devices
 from sm_gatecheck.target.scan import Scan
 from sm_gatecheck.target.search import Search
@@ -36,13 +39,28 @@ FOLLOW_LINES = 150
 
 
 class Session:
-    """Parts are made when first asked for and kept. ``settings`` are given option values by field (``env:NAME`` too)."""
+    """Parts are made when first asked for and kept. ``settings`` are given option values by field (``env:NAME`` too).
 
-    def __init__(self, files: Mapping[str, bytes], rules: Rulebook, *, cuda: str, settings: Mapping[str, Any], version: str | None) -> None:
+    ``model_config`` is the model's configuration as its file has it, ``gpu_memory`` that of one GPU in MiB; None: not known.
+    """
+
+    def __init__(
+        self,
+        files: Mapping[str, bytes],
+        rules: Rulebook,
+        *,
+        cuda: str,
+        settings: Mapping[str, Any],
+        version: str | None,
+        model_config: Mapping[str, Any] | None = None,
+        gpu_memory: int | None = None,
+    ) -> None:
         self.rules = rules
         self.cuda = cuda
         self.settings = dict(settings)
         self.version = version
+        self.model_config = model_config
+        self.gpu_memory = gpu_memory
         self.program = Program(files)
         self.devices: Devices = load_devices(rules)
         self.space = Space(self.devices.sms)
@@ -117,11 +135,26 @@ class Session:
         """The same with variables that one launch sets (``env:NAME`` to its text)."""
         environment = Environment(self.space, self.reading.true_words, {**self.settings, **variables}, unset=True)
         symbolic: dict[str, Value] = {option.field: OptionValue(option.field, option.field) for option in self.options}
-        world = ResolvingWorld(self.resolution_rules, self.program, self.space, self.reading, self._platform(), environment, symbolic)
+        model = load_model_rules(self.rules)
+        platform = self._platform()
+        platform.memory_mib = self.gpu_memory
+        world = ResolvingWorld(
+            self.resolution_rules,
+            model,
+            None if self.model_config is None else model.as_read(self.model_config, self.version),
+            self.gpu_memory,
+            self.program,
+            self.space,
+            self.reading,
+            platform,
+            environment,
+            symbolic,
+        )
         world.facts = self.facts
         interpreter = Interpreter(self.program, self.space, world)
         interpreter.depth_limit = RESOLUTION_DEPTH
-        return Resolver(interpreter, world, self.resolution_rules, self.defaults, self.version)
+        interpreter.registers = True
+        return Resolver(interpreter, world, self.resolution_rules, {**self.defaults, **variables}, self.version)
 
     @cached_property
     def required(self) -> frozenset[str]:
@@ -134,12 +167,14 @@ class Session:
         values: dict[str, Any] = {option.field: option.default for option in self.options}
         for field in self.required:
             values[field] = Known(f"<{field}>")
-        return {**values, **{name: value for name, value in self.settings.items() if not name.startswith("env:")}}
+        return {**values, **self.settings}
 
     @cached_property
     def facts(self) -> dict[str, Any]:
         """What is given about the model, by the name of the fact."""
-        return {name: self.settings[name] for name in self.reading.listed_facts.values() if name in self.settings}
+        known = {name: (self.model_config or {}).get(attribute) for attribute, name in self.reading.listed_facts.items()}
+        listed = {name: values[0] for name, values in known.items() if isinstance(values, list) and values}
+        return {**listed, **{name: self.settings[name] for name in self.reading.listed_facts.values() if name in self.settings}}
 
     def _platform(self) -> Platform:
         return Platform(self.space, self.devices, load_facts(self.rules), self.cuda)

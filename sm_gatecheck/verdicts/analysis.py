@@ -23,7 +23,7 @@ from sm_gatecheck.verdicts.judging import Judge, Trial
 from sm_gatecheck.verdicts.memory import Memory
 from sm_gatecheck.verdicts.request import Request
 from sm_gatecheck.verdicts.resolved import left_by_resolution, values_on
-from sm_gatecheck.verdicts.sites import SiteIndex
+from sm_gatecheck.verdicts.sites import NoSites, SiteIndex
 
 Progress = Callable[[str, int, int], None]
 
@@ -50,22 +50,51 @@ def analyse(tree: Tree, request: Request, progress: Progress | None = None) -> R
 
 def open_session(tree: Tree, request: Request, rules: Rulebook) -> Session:
     """The session of a tree under the assumptions of a request."""
-    return Session(tree.files, rules, cuda=request.cuda, settings=request.settings, version=tree.source.sglang_version)
+    return Session(
+        tree.files,
+        rules,
+        cuda=request.cuda,
+        settings=request.settings,
+        version=tree.source.sglang_version,
+        model_config=request.model_config,
+        gpu_memory=request.gpu_memory,
+    )
+
+
+def resolve(tree: Tree, request: Request) -> Report:
+    """Only what resolution makes of every option and because of it: the sites are left out, and with them whether a value
+    does anything. Seconds where ``analyse`` takes longer. TreeError where the tree declares no options.
+    """
+    started = time.monotonic()
+    session = open_session(tree, request, open_rules(request.rules_dir))
+    return _report(tree, request, session, NoSites(), None, lambda what, done, total: None, started)
 
 
 def _analyse(tree: Tree, request: Request, rules: Rulebook, progress: Progress, started: float) -> Report:
     check = SyntaxCheck({path: source for path, source in tree.files.items() if path.endswith(".py")})
     session = open_session(tree, request, rules)
     progress("Reading options", 0, 3)
-    options = [*session.options, *session.variables]
+    session.options, session.variables  # noqa: B018 -- read here, so that progress tells of it
     progress("Following options through the tree", 1, 3)
-    sites = SiteIndex(session, session.reach.of)
+    return _report(tree, request, session, SiteIndex(session, session.reach.of), check, progress, started)
+
+
+def _report(
+    tree: Tree,
+    request: Request,
+    session: Session,
+    sites: SiteIndex | NoSites,
+    check: SyntaxCheck | None,
+    progress: Progress,
+    started: float,
+) -> Report:
+    options = [*session.options, *session.variables]
     judge = Judge(session, sites)
     progress("Judging", 2, 3)
     reports = tuple(_judge_option(judge, sites, option, request.sms) for option in options)
     progress("Judging", 3, 3)
     diagnostics = (*tree.diagnostics, *_diagnostics(session, check))
-    resolved, not_followed = all_left(session, judge.baseline, diagnostics)
+    resolved, not_followed = (0, ()) if check is None else all_left(session, judge.baseline, diagnostics)
     return Report(
         source=tree.source,
         assumptions=Assumptions(cuda_version=request.cuda, settings=dict(request.settings)),
@@ -78,7 +107,7 @@ def _analyse(tree: Tree, request: Request, rules: Rulebook, progress: Progress, 
     )
 
 
-def _judge_option(judge: Judge, sites: SiteIndex, option: Option, sms: tuple[int, ...]) -> OptionReport:
+def _judge_option(judge: Judge, sites: SiteIndex | NoSites, option: Option, sms: tuple[int, ...]) -> OptionReport:
     trials = [judge.trial(option, value) for value in judged_values(option, sites.conditions(option.field))]
     return judge_option(judge, trials, option, sms)
 
@@ -101,17 +130,17 @@ def _defaults(judge: Judge, option: Option, sms: tuple[int, ...]) -> Iterable[tu
         yield sm, tuple(left_by_resolution(judge.baseline, option, judge.space, judge.session.devices.bit(sm)))
 
 
-def _diagnostics(session: Session, check: SyntaxCheck) -> list[Diagnostic]:
+def _diagnostics(session: Session, check: SyntaxCheck | None) -> list[Diagnostic]:
     """What was met on the way, then the files that nobody looked at and that do not parse."""
     met = [diagnostic for module in session.program.modules() for diagnostic in module.diagnostics]
     known = {diagnostic.file for diagnostic in met}
-    return met + [diagnostic for diagnostic in check.result() if diagnostic.file not in known]
+    return met + [diagnostic for diagnostic in (check.result() if check is not None else ()) if diagnostic.file not in known]
 
 
 def _statistics(
     tree: Tree,
     session: Session,
-    sites: SiteIndex,
+    sites: SiteIndex | NoSites,
     reports: tuple[OptionReport, ...],
     started: float,
     resolved: int,

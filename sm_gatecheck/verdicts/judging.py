@@ -8,12 +8,13 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from sm_gatecheck.evaluate.values import Payload, Truth, Value, alternatives, from_python, is_constant, to_python
+from sm_gatecheck.evaluate.values import Known, Payload, Truth, Value, alternatives, from_python, is_constant, to_python
 from sm_gatecheck.model.condition import ANY, Condition
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.verdict import Effect, EffectKind, Judgement, Phase, Verdict
 from sm_gatecheck.model.wording import words
-from sm_gatecheck.target.resolution import Outcome
+from sm_gatecheck.target.environment import PREFIX
+from sm_gatecheck.target.outcome import Outcome
 from sm_gatecheck.target.session import Session
 from sm_gatecheck.verdicts.domains import shown
 from sm_gatecheck.verdicts.evidence import proof
@@ -42,7 +43,6 @@ class Trial:
     sites: list[tuple[Site, int]] = field(default_factory=list)
     raised: list[ResolutionEffect] = field(default_factory=list)
     warned: list[ResolutionEffect] = field(default_factory=list)
-    environment: list[ResolutionEffect] = field(default_factory=list)
     sets: dict[int, list[Effect]] = field(default_factory=dict)
     replaced: dict[int, list[Effect]] = field(default_factory=dict)
     replaced_when: dict[int, Condition] = field(default_factory=dict)
@@ -105,6 +105,7 @@ class Judge:
         self.sites = sites
         self.situation = situation or Situation.of_defaults(session)
         self.baseline = self.situation.baseline
+        self._before = self.baseline.fields
         self._everything = self.space.all_bits
 
     def trial(self, option: Option, value: Any, further: int = 0) -> Trial:
@@ -141,7 +142,7 @@ class Judge:
 
     def default_of(self, option: Option, declared: Default) -> Default:
         """The option's value when nobody sets it, as resolution leaves it on each SM."""
-        value = self.baseline.fields.get(option.field)
+        value = self._before.get(option.field)
         if value is None or not any(write.field == option.field for write in self.baseline.writes):
             return declared
         found = []
@@ -152,7 +153,7 @@ class Judge:
 
     def _resolve(self, trial: Trial) -> None:
         payload = from_python(trial.value)
-        if payload is None or (trial.option.field not in self.baseline.fields and not trial.option.is_environment):
+        if payload is None or (trial.option.field not in self._before and not trial.option.is_environment):
             return
         outcome = self.situation.run(trial.option, payload)
         if outcome is None:
@@ -160,14 +161,12 @@ class Judge:
         if outcome.unfinished:
             trial.unknown = (outcome.unfinished,)
         self._compare_events(trial, outcome)
-        baseline = self.baseline.fields
-        changed = [
-            (name, value)
-            for name, value in outcome.fields.items()
-            if name == trial.option.field or (name in self.session.options.by_field and baseline.get(name) != value)
-        ]
+        changed = [(name, value) for name, value in outcome.fields.items() if name == trial.option.field or self._is_changed(name, value)]
         for index in range(len(self.session.devices)):
             self._compare_fields(trial, outcome, changed, 1 << index)
+
+    def _is_changed(self, name: str, value: Value) -> bool:
+        return (name in self.session.options.by_field or name.startswith(PREFIX)) and self._before.get(name) != value
 
     def _compare_events(self, trial: Trial, outcome: Outcome) -> None:
         before, after = conditions_by_place(self.baseline.events), conditions_by_place(outcome.events)
@@ -180,35 +179,19 @@ class Judge:
             if effect is None:
                 continue
             found = ResolutionEffect(effect, fresh, event)
-            {EffectKind.RAISES: trial.raised, EffectKind.WARNS: trial.warned, EffectKind.SETS_ENV: trial.environment}[effect.kind].append(
-                found
-            )
+            (trial.raised if effect.kind is EffectKind.RAISES else trial.warned).append(found)
 
     def _resolution_effect(self, event: Any) -> Effect | None:
         line = getattr(event.node, "lineno", 1)
         if event.kind in ("raise", "assert", "key_error"):
             return Effect(EffectKind.RAISES, Phase.RESOLUTION, event.name, event.module.path, line)
-        if event.kind == "environment":
-            name = event.values[0]
-            variable = getattr(name, "value", None)
-            written = values_on(self.space, event.values[1], self._everything)
-            only = next(iter(written.values())) if len(written) == 1 else None
-            return Effect(
-                EffectKind.SETS_ENV,
-                Phase.RESOLUTION,
-                event.name,
-                event.module.path,
-                line,
-                option=f"env:{variable}" if isinstance(variable, str) else None,
-                value=only.value if only is not None and only.known else None,
-            )
         if self.session.effects.kind_of(event.name) is EffectKind.WARNS:
             return Effect(EffectKind.WARNS, Phase.RESOLUTION, f"{event.name}(…)", event.module.path, line)
         return None
 
     def _compare_fields(self, trial: Trial, outcome: Outcome, changed: list[tuple[str, Value]], bits: int) -> None:
         for name, value in changed:
-            baseline = self.baseline.fields.get(name)
+            baseline = self._before.get(name, Known(None) if name.startswith(PREFIX) else None)
             if name == trial.option.field:
                 self._compare_own(trial, outcome, value, bits)
             else:
@@ -229,12 +212,14 @@ class Judge:
 
     def _set_effect(self, name: str, key: Any, alternative: Alternative, condition: Condition, outcome: Outcome, bits: int) -> Effect:
         write = last_write(outcome, name, key, self.space, bits) or last_write(self.baseline, name, key, self.space, bits)
-        option = self.session.options.by_field[name]
-        file = option.file if write is None else write.module.path
-        line = option.line if write is None else getattr(write.node, "lineno", 1)
-        value = alternative.value if alternative.known else None
+        is_variable = name.startswith(PREFIX)
+        option = None if is_variable else self.session.options.by_field[name]
+        file = write.module.path if write is not None else option.file if option is not None else ""
+        line = getattr(write.node, "lineno", 1) if write is not None else option.line if option is not None else 1
+        value = _settled(alternative.value) if alternative.known else None
         what = f"{name} = {alternative.value!r}" if alternative.known else f"{name} = {alternative.value}"
-        return Effect(EffectKind.SETS_OPTION, Phase.RESOLUTION, what, file, line, option=name, value=value, when=words(condition))
+        kind = EffectKind.SETS_ENV if is_variable else EffectKind.SETS_OPTION
+        return Effect(kind, Phase.RESOLUTION, what, file, line, option=name, value=value, when=words(condition))
 
     def _compare_own(self, trial: Trial, outcome: Outcome, value: Any, bits: int) -> None:
         after = values_on(self.space, value, bits)
@@ -298,7 +283,7 @@ class Judge:
 
     def _costs(self, trial: Trial, bits: int) -> bool:
         """Whether anything but a warning is left of the value on this SM."""
-        if trial.sets.get(bits) or any(found.condition.exists & bits for found in (*trial.raised, *trial.environment)):
+        if trial.sets.get(bits) or any(found.condition.exists & bits for found in trial.raised):
             return True
         free = (EffectKind.WARNS, EffectKind.BEHAVIOUR)
         return any(
@@ -313,7 +298,6 @@ class Judge:
     def _without_behaviour(self, trial: Trial, bits: int) -> Verdict:
         """An option that only resolution reads is for what resolution does because of it; one that nothing reads does nothing."""
         changing = {b for b, effects in trial.sets.items() if effects}
-        changing |= {1 << i for i in range(len(self.space.sms)) if any(found.condition.exists >> i & 1 for found in trial.environment)}
         if changing:
             if bits in changing:
                 return Verdict.UNGATED if len(changing) == len(self.space.sms) and not self._gated(trial) else Verdict.ACTIVE
@@ -353,7 +337,7 @@ class Judge:
             or len({tuple((e.option, repr(e.value), e.when) for e in effects) for effects in trial.sets.values()}) > 1
         ):
             return True
-        return any(found.condition.depends_on_target() for found in (*trial.raised, *trial.environment))
+        return any(found.condition.depends_on_target() for found in trial.raised)
 
     def refusals(self, trial: Trial, bits: int) -> list[Effect]:
         """What refuses the value on this SM and, under the same conditions, would not be met by any refusal on some other."""
@@ -399,7 +383,7 @@ class Judge:
     def effects(self, trial: Trial, bits: int, with_sites: bool = True) -> Iterable[Effect]:
         """What setting the value does on one SM, resolution first, then by phase and place; of behaviours the first few."""
         found: list[Effect] = list(trial.sets.get(bits, ())) + list(trial.replaced.get(bits, ()))
-        for happening in (*trial.raised, *trial.warned, *trial.environment):
+        for happening in (*trial.raised, *trial.warned):
             here = happening.condition.on(bits)
             if not here.is_false:
                 found.append(_with_when(happening.effect, here))
@@ -433,6 +417,13 @@ def _target_decides(site: Site) -> bool:
         return site.condition.depends_on_target()
     last = site.guards[-1].condition
     return last.depends_on_target() or all(atom.field is not None for atom in last.atoms())
+
+
+def _settled(value: Any) -> Any:
+    """A value that effects can be compared by: lists as tuples, mappings as their text."""
+    if isinstance(value, (list, tuple)):
+        return tuple(_settled(item) for item in value)
+    return repr(value) if isinstance(value, (dict, set)) else value
 
 
 def _with_when(effect: Effect, condition: Condition) -> Effect:

@@ -12,7 +12,7 @@ from sm_gatecheck.model.condition import Condition, Space
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.verdict import DefaultAlternative
 from sm_gatecheck.model.wording import words
-from sm_gatecheck.target.resolution import Outcome, Write
+from sm_gatecheck.target.outcome import Outcome, Write
 
 UNKNOWN_VALUE = "?"
 

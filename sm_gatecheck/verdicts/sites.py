@@ -89,6 +89,25 @@ class Sites(Protocol):
     def conditions(self, field: str) -> Iterable[Condition]: ...
 
 
+class NoSites:
+    """What is left where only resolution is looked at."""
+
+    def __init__(self) -> None:
+        self.gated_in_resolution: set[str] = set()
+
+    def decided(self, field: str) -> Iterable[Site]:
+        return ()
+
+    def further(self, field: str) -> Iterable[Site]:
+        return ()
+
+    def conditions(self, field: str) -> Iterable[Condition]:
+        return ()
+
+    def found(self) -> int:
+        return 0
+
+
 class SiteIndex:
     """The sites of a tree by option: those that the target may decide about at once, the others one option at a time."""
 

@@ -1,0 +1,294 @@
+"""The world while resolution runs: the options object, the environment and the objects made on the way change.
+
+All of that is kept in one place (``Outcome.state``), so that a step can be replayed by what it read and wrote there.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from sm_gatecheck.evaluate.classes import instance_attribute
+from sm_gatecheck.evaluate.frames import Event, EventKind, Frame, guarded_write
+from sm_gatecheck.evaluate.interpreter import Interpreter
+from sm_gatecheck.evaluate.operations import lift
+from sm_gatecheck.evaluate.values import (
+    External,
+    FunctionValue,
+    Instance,
+    Known,
+    Opaque,
+    Payload,
+    Value,
+    alternatives,
+    is_constant,
+    to_python,
+)
+from sm_gatecheck.evaluate.values import Mapping as MappingValue
+from sm_gatecheck.model.condition import Condition
+from sm_gatecheck.target.environment import PREFIX
+from sm_gatecheck.target.files import PATH, ModelFiles
+from sm_gatecheck.target.model_config import CONFIGURATION, ModelRules, configuration
+from sm_gatecheck.target.outcome import Outcome, Write
+from sm_gatecheck.target.replay import Replay
+from sm_gatecheck.target.resolution_rules import ResolutionRules
+from sm_gatecheck.target.world import VARIABLE, SglangWorld
+
+RESOLVING = "resolving"
+HELPER_LINES = 40
+_RECEIVER = "the options object"
+_PROCESS = External("os.environ")
+
+
+class ResolvingWorld(SglangWorld):
+    """``model_config`` is the model's configuration as its file has it, ``gpu_memory`` in MiB; None: not known."""
+
+    def __init__(
+        self, rules: ResolutionRules, model: ModelRules, model_config: Mapping[str, Any] | None, gpu_memory: int | None, *args: Any
+    ) -> None:
+        super().__init__(*args)
+        self.rules = rules
+        self.model = model
+        self.model_config = model_config
+        self.gpu_memory = gpu_memory
+        self.memory = Replay()
+        self.instance = Instance(None, RESOLVING)
+        self.outcome = Outcome()
+        self.environment.current = self._variable
+        self.files: ModelFiles | None = None
+        self._followed = rules.files + (() if model_config is None else model.files)
+
+    def start(self, instance: Instance, outcome: Outcome) -> None:
+        """Begin a run: ``outcome.state`` holds the fields as given."""
+        self.instance, self.outcome = instance, outcome
+        self.memory.abandon()
+        self._options_object = instance
+        self.follows = self._concerns
+        path = outcome.state.get(self.model.path_field)
+        if self.model_config is not None and isinstance(path, Known) and isinstance(path.value, str):
+            self.files = ModelFiles(path.value)
+
+    def external_call(
+        self, interpreter: Interpreter, dotted: str, args: tuple[Value, ...], keywords: dict[str, Value], text: str
+    ) -> Value | None:
+        if dotted in ("copy.copy", "copy.deepcopy") and args and isinstance(args[0], Instance):
+            return self._copy(args[0])
+        found = None if self.files is None or keywords else self.files.call(dotted, args)
+        return found or super().external_call(interpreter, dotted, args, keywords, text)
+
+    # -- what is followed -----------------------------------------------------------------------------------------------
+
+    def _concerns(self, frame: Frame, function: FunctionValue, args: tuple[Value, ...]) -> bool:
+        name = function.qualname.rsplit(".", 1)[-1]
+        if name in self.rules.skipped and self.model_config is None:
+            return False
+        return any(arg is self.instance or self._is_own(arg) for arg in args)
+
+    def _is_own(self, value: Value) -> bool:
+        """Whether a value is an object made by the code that is run, so that what is stored on it is part of the run."""
+        if not isinstance(value, Instance) or value.escaped:
+            return False
+        return value.name == CONFIGURATION or (value.cls is not None and value.cls.module.path.startswith(self._followed))
+
+    def worth_following(self, function: FunctionValue, args: tuple[Value, ...] = ()) -> bool:
+        """Here nearly everything is known: resolution's own helpers, and short functions of others, give plain answers."""
+        short = (function.node.end_lineno or 0) - function.node.lineno <= HELPER_LINES
+        return short or function.module.path.startswith(self._followed) or super().worth_following(function, args)
+
+    # -- state ------------------------------------------------------------------------------------------------------------
+
+    def attribute(self, interpreter: Interpreter, receiver: Instance, name: str) -> Value | None:
+        if receiver is self.instance:
+            return self._read(name)
+        if receiver.name == "namespace":
+            return self._read(name) or receiver
+        if receiver.name == PATH and self.files is not None:
+            return self.files.attribute(receiver, name)
+        if receiver.name in ("", CONFIGURATION):
+            held = self._read((receiver, name))
+            if held is not None:
+                return held
+        return super().attribute(interpreter, receiver, name)
+
+    def item(self, interpreter: Interpreter, receiver: Value, key: Value) -> Value | None:
+        if receiver is self.instance and isinstance(key, Known) and isinstance(key.value, str):
+            return self._read(key.value)
+        return None
+
+    def _read(self, key: Hashable) -> Value | None:
+        value = self.outcome.state.get(key)
+        self.memory.note_read(key, value)
+        return value
+
+    def _variable(self, field: str) -> Value:
+        return self._read(field) or Known(None)
+
+    def _apply(self, key: Hashable, value: Value, condition: Condition) -> None:
+        old = self.outcome.state.get(key)
+        if old is None and isinstance(key, str) and key.startswith(PREFIX):
+            old = Known(None)
+        name = key if isinstance(key, str) else str(key[1]) if isinstance(key, tuple) else "?"
+        self.outcome.state[key] = guarded_write(condition, value, old, Opaque(f"9:{name}", name))
+
+    def declare(self, interpreter: Interpreter, frame: Frame, name: str, value: Value, node: ast.AST) -> None:
+        """Write a field as the running code does, and remember who did."""
+        if name in self.options or name.startswith(PREFIX):
+            self.outcome.writes.append(Write(name, value, frame.pc, frame.module, node, tuple(frame.guards)))
+        self._store(name, value, frame.pc)
+
+    def _store(self, key: Hashable, value: Value, condition: Condition) -> None:
+        self.memory.note_store(key, value, condition)
+        self._apply(key, value, condition)
+
+    def stored(self, interpreter: Interpreter, frame: Frame, receiver: Instance, name: str, value: Value, node: ast.AST) -> bool:
+        if receiver is self.instance:
+            self.declare(interpreter, frame, name, value, node)
+            return True
+        if frame.recorder is None or receiver.name not in ("", CONFIGURATION) or receiver.transient:
+            return False
+        key = (receiver, name)
+        if key not in self.outcome.state:
+            old = instance_attribute(interpreter, receiver, name, frame) if receiver.cls is not None else receiver.attributes.get(name)
+            if old is not None:
+                self._store(key, old, self.space.true)
+        self._store(key, value, frame.pc)
+        return True
+
+    def _copy(self, original: Instance) -> Instance:
+        made = Instance(original.cls, original.name, dict(original.attributes), original.escaped)
+        names = [key[1] for key in self.outcome.state if isinstance(key, tuple) and key[0] is original]
+        for name in names:
+            value = self._read((original, name))
+            if value is not None:
+                self._store((made, name), value, self.space.true)
+        return made
+
+    # -- replay -----------------------------------------------------------------------------------------------------------
+
+    def replay(self, frame: Frame, function: FunctionValue, args: tuple[Value, ...], keywords: dict[str, Value]) -> Value | None:
+        key: Hashable = (
+            id(function.node),
+            tuple(_RECEIVER if arg is self.instance else arg for arg in args),
+            tuple(keywords.items()),
+            id(frame.pc),
+            bool(frame.catches),
+        )
+        try:
+            step = self.memory.find(key, self.outcome.state)
+        except TypeError:
+            step, key = None, (id(function.node), object(), (), 0, False)
+        if step is None:
+            self.memory.begin(key, len(self.outcome.events), len(self.outcome.writes))
+            return None
+        for name, value, condition in step.stores:
+            self._apply(name, value, condition)
+        self.outcome.events.extend(step.events)
+        self.outcome.writes.extend(step.writes)
+        self.memory.absorb(step)
+        frame.pc = step.pc
+        return step.result
+
+    def finished(self, frame: Frame, result: Value) -> None:
+        self.memory.finish(self.outcome.events, self.outcome.writes, result, frame.pc)
+
+    # -- functions that the rules describe ----------------------------------------------------------------------------------
+
+    def function_call(
+        self,
+        interpreter: Interpreter,
+        function: FunctionValue,
+        args: tuple[Value, ...],
+        keywords: dict[str, Value],
+        node: ast.Call | None,
+        frame: Frame,
+    ) -> Value | None:
+        dotted = f"{function.module.name}.{function.qualname}"
+        if args and args[0] is self.instance:
+            if dotted in self.rules.declares:
+                for name, value in keywords.items():
+                    self.declare(interpreter, frame, name, value, node or function.node)
+                return Known(None)
+            if dotted in self.rules.passes and len(args) >= 2:
+                declared = interpreter.call(args[1], (self.instance, *args[2:]), keywords, frame, node)
+                self._declare_all(interpreter, frame, declared, node or function.node)
+                return Known(None)
+        if dotted in self.rules.hooks and len(args) >= 2:
+            return interpreter.call(args[0], args[1:], keywords, frame, node)
+        if self.gpu_memory is not None and dotted in self.model.memory:
+            return Known(float(self.gpu_memory))
+        if self.model_config is not None:
+            if dotted in self.model.loaders:
+                return configuration(self.model_config, self.model)
+            if dotted in self.model.empty_loaders:
+                return Known(None)
+        return super().function_call(interpreter, function, args, keywords, node, frame)
+
+    def _declare_all(self, interpreter: Interpreter, frame: Frame, declared: Value, node: ast.AST) -> None:
+        before = frame.pc
+        for condition, payload in alternatives(declared, self.space.true):
+            frame.pc = before & condition
+            if frame.pc.is_false or not isinstance(payload, MappingValue):
+                continue
+            for key, value in payload.entries:
+                if isinstance(key, Known) and isinstance(key.value, str):
+                    self.declare(interpreter, frame, key.value, value, node)
+        frame.pc = before
+
+
+class Listener:
+    """Hears what the running code does: refusals and warnings are kept, writes to the environment are carried out."""
+
+    def __init__(self, world: ResolvingWorld) -> None:
+        self._world = world
+
+    def wants(
+        self, kind: EventKind, name: str, condition: Condition, values: tuple[Value, ...], keywords: tuple[tuple[str, Value], ...]
+    ) -> bool:
+        if kind == "call":
+            return name.startswith(("logger.", "logging.", "warnings.")) or name.rsplit(".", 1)[-1] in self._writers
+        return kind in ("raise", "assert", "key_error", "environment")
+
+    @property
+    def _writers(self) -> frozenset[str]:
+        return self._world.reading.environment_writes | {"setdefault", "pop"}
+
+    def record(self, event: Event) -> None:
+        if event.kind == "environment":
+            self._write(event, event.values[0], event.values[1])
+        elif event.kind == "call" and isinstance(event.receiver, Instance) and event.receiver.name.startswith(VARIABLE):
+            if event.name.rsplit(".", 1)[-1] in self._world.reading.environment_writes and event.values:
+                self._write(event, Known(event.receiver.name.split()[1]), event.values[0])
+        elif event.kind != "call" or event.name.startswith(("logger.", "logging.", "warnings.")):
+            self._world.outcome.events.append(event)
+        elif event.name == "os.environ.setdefault" and len(event.values) == 2:
+            self._write(event, event.values[0], event.values[1], only_unset=True)
+        elif event.name == "os.environ.pop" and event.values:
+            self._write(event, event.values[0], Known(None))
+
+    def _write(self, event: Event, name: Value, value: Value, *, only_unset: bool = False) -> None:
+        if not (isinstance(name, Known) and isinstance(name.value, str)):
+            return
+        world, field = self._world, PREFIX + name.value
+        condition = event.condition
+        if only_unset:
+            unset = world.space.false
+            for held, payload in alternatives(world._variable(field), world.space.true):
+                unset = unset | held if payload == Known(None) else unset
+            condition = condition & unset
+            if condition.is_false:
+                return
+        text = lift(world.space, _as_text, value, lambda: Opaque(f"9:{field}:{event.module.path}", field))
+        world.outcome.writes.append(Write(field, text, condition, event.module, event.node, event.guards))
+        world._store(field, text, condition)
+
+
+def _as_text(payload: Payload) -> Payload | None:
+    """What the environment keeps of a value."""
+    if not is_constant(payload):
+        return None
+    value = to_python(payload)
+    return Known(None if value is None else str(value))
+
+
+__all__ = ["RESOLVING", "Listener", "ResolvingWorld"]

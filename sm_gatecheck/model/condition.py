@@ -535,10 +535,14 @@ class Space:
         """
         if a.size <= SIZE_LIMIT:
             return a
-        certain, possible = ~self.forget(~a, _asks_option), self.forget(a, _asks_option)
+        certain, possible = self.assured(a), self.forget(a, _asks_option)
         if certain.size + possible.size > OPTION_LIMIT:
             certain, possible = self.targets(a.forall), self.targets(a.exists)
         return certain | (possible & self.free(f"{WIDENED}{a.digest}", "several conditions", a.fields_and_taints()))
+
+    def assured(self, a: Condition) -> Condition:
+        """The part of a formula that options and targets decide by themselves, whatever everything else is."""
+        return ~self.forget(~a, _asks_option)
 
     def certain(self, a: Condition) -> Condition:
         """The part of a formula that does not hang on what was given up when it was widened."""

@@ -7,6 +7,7 @@ function that is told of an option is run again.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -35,6 +36,8 @@ from sm_gatecheck.program.modules import Module, Program
 from sm_gatecheck.target.registries import Registry, entry_condition
 
 CALLERS_KEPT = 3
+REVISIONS = 6
+"""How often what a parameter receives is corrected: a call in a cycle may learn for ever."""
 NODE_LIMIT = 30_000
 
 
@@ -131,7 +134,8 @@ class Scan:
         self._mentions = mentions
         self._summaries: dict[tuple[str, int], Summary] = {}
         self._functions: dict[str, list[tuple[int, int, ast.FunctionDef | ast.AsyncFunctionDef, ast.ClassDef | None, str]]] = {}
-        self._arguments: dict[tuple[int, str], list[Value]] = {}
+        self._arguments: dict[tuple[int, str], dict[tuple[str, int, int], Value]] = {}
+        self._revisions: Counter[tuple[int, str]] = Counter()
         self._fresh: dict[tuple[int, str], tuple[str, int]] = {}
         self._told: set[int] = set()
 
@@ -244,11 +248,12 @@ class Scan:
             if not fields_of(value):
                 continue
             key = (id(function.node), name)
-            values = self._arguments.setdefault(key, [])
-            if value not in values:
-                values.append(value)
-                if len(values) <= CALLERS_KEPT:
-                    self._fresh[key] = (function.module.path, function.node.lineno)
+            values = self._arguments.setdefault(key, {})
+            place = (event.module.path, getattr(event.node, "lineno", 0), getattr(event.node, "col_offset", 0))
+            if values.get(place) != value and (place in values or len(values) < CALLERS_KEPT) and self._revisions[key] < REVISIONS:
+                values[place] = value
+                self._revisions[key] += 1
+                self._fresh[key] = (function.module.path, function.node.lineno)
 
     def _callee(self, target: Payload | None) -> FunctionValue | None:
         if isinstance(target, BoundMethod):
@@ -265,7 +270,7 @@ class Scan:
         fresh, self._fresh = self._fresh, {}
         for key, _ in fresh.items():
             self._told.add(key[0])
-            self._interpreter.arguments[key] = self._any_of(key, list(dict.fromkeys(self._arguments[key])))
+            self._interpreter.arguments[key] = self._any_of(key, list(dict.fromkeys(self._arguments[key].values())))
         if not fresh:
             return []
         self._interpreter.forget()

@@ -18,6 +18,7 @@ from sm_gatecheck.program.modules import Program
 from sm_gatecheck.rulebook import Rulebook
 from sm_gatecheck.target.effects import EffectRules, load_effect_rules
 from sm_gatecheck.target.environment import Environment
+from sm_gatecheck.target.minimums import Minimums, load_minimums
 from sm_gatecheck.target.model_config import load_model_rules
 from sm_gatecheck.target.options import OptionTable, read_environment, read_options
 from sm_gatecheck.target.platform import Platform, load_facts
@@ -113,6 +114,10 @@ class Session:
     def device_names(self) -> frozenset[str]:
         """Names in the source from which the target can be reached."""
         return self.mentions.reaching(self.reading.device_roots, DEVICE_STEPS)
+
+    @cached_property
+    def minimums(self) -> Minimums:
+        return Minimums(self.interpreter, load_minimums(self.rules))
 
     @cached_property
     def search(self) -> Search:

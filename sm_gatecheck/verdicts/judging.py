@@ -16,13 +16,14 @@ from sm_gatecheck.model.wording import words
 from sm_gatecheck.target.environment import PREFIX
 from sm_gatecheck.target.outcome import Outcome
 from sm_gatecheck.target.session import Session
-from sm_gatecheck.verdicts.domains import shown
+from sm_gatecheck.verdicts.domains import known_values, shown
 from sm_gatecheck.verdicts.evidence import proof
 from sm_gatecheck.verdicts.resolved import Alternative, conditions_by_place, differs, last_write, values_on
 from sm_gatecheck.verdicts.sites import Default, Site, Sites, active_on
 from sm_gatecheck.verdicts.summaries import summary_of
 
 BEHAVIOUR_LIMIT = 6
+UNNAMED = "a model that the tree does not name"
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,19 @@ class Trial:
 
     @cached_property
     def reads(self) -> list[tuple[Site, int]]:
-        """The behaviours on which the option is known to bear, and that the value is for."""
+        """The functions in which the option is known to bear on something that the value is for: a site of each, and the SMs
+        on which it does.
+
+        What a function does in one branch on some SMs and in another branch on others is nowhere missing.
+        """
         own = {site.read_at(self.option.field) for site, _ in self.sites if id(site) not in self.spared}
-        return [
-            (site, active) for site, active in self.behaviours if id(site) not in self.doubtful and site.read_at(self.option.field) in own
-        ]
+        functions: dict[tuple[str, str], tuple[Site, int]] = {}
+        for site, active in self.behaviours:
+            if id(site) not in self.doubtful and site.read_at(self.option.field) in own:
+                key = (site.summary.module.path, site.summary.qualname)
+                known = functions.get(key)
+                functions[key] = (site, active) if known is None else (known[0], known[1] | active)
+        return list(functions.values())
 
     @cached_property
     def behaviours(self) -> list[tuple[Site, int]]:
@@ -344,9 +353,20 @@ class Judge:
         found: list[Effect] = []
         for effect, condition in self._refusing(trial):
             here = condition.on(bits)
-            if not here.is_false and self._spared_elsewhere(here, self._refused_at_all(trial)):
+            if not here.is_false and not self._only_some_checkpoints(here) and self._spared_elsewhere(here, self._refused_at_all(trial)):
                 found.append(_with_when(effect, here))
         return found
+
+    def _only_some_checkpoints(self, condition: Condition) -> bool:
+        """Whether a condition holds for models of certain names alone, and even for them hangs on what is in the checkpoint.
+
+        That is an effect to tell of, not what the value is on this SM.
+        """
+        return any(
+            condition.restrict(fact, UNNAMED).is_false
+            and all(self.space.assured(condition.restrict(fact, named)).is_false for named in known_values(fact, [condition]))
+            for fact in self.session.reading.listed_facts.values()
+        )
 
     def _refusing(self, trial: Trial) -> list[tuple[Effect, Condition]]:
         """The refusals that the target decides."""

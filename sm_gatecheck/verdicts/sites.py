@@ -36,6 +36,7 @@ from sm_gatecheck.evaluate.values import Mapping as MappingValue
 from sm_gatecheck.model.condition import ANY, Condition, Space
 from sm_gatecheck.model.verdict import EffectKind, Phase
 from sm_gatecheck.program.modules import Module
+from sm_gatecheck.target.minimums import Refusal
 from sm_gatecheck.target.scan import Key, Summary
 from sm_gatecheck.target.session import Session
 from sm_gatecheck.target.world import OPTIONS
@@ -125,6 +126,8 @@ class SiteIndex:
             for site in self._sites(summary):
                 for name in site.fields:
                     self._decided.setdefault(name, []).append(site)
+        for refusal in session.minimums.refusals:
+            self._decided.setdefault(refusal.option, []).append(_refusal_site(session, refusal))
 
     def decided(self, field: str) -> list[Site]:
         """The sites of an option that the target may decide about."""
@@ -182,6 +185,23 @@ def _conditions_in(value: Value) -> Iterator[Condition]:
             yield payload.condition
     if isinstance(value, Truth):
         yield value.condition
+
+
+def _refusal_site(session: Session, refusal: Refusal) -> Site:
+    """A GPU below what the class of the value asks for, as a site of its own."""
+    guard = Guard(refusal.module, refusal.test, refusal.condition)
+    return Site(
+        EffectKind.RAISES,
+        session.effects.phase_of(refusal.module.path, refusal.function),
+        source_text(refusal.module, refusal.node),
+        refusal.module,
+        refusal.node,
+        refusal.condition,
+        (),
+        frozenset({refusal.option}),
+        (guard,),
+        Summary(refusal.module, None, None, refusal.function),
+    )
 
 
 def _asked_with_target(summary: Summary) -> frozenset[str]:

@@ -19,7 +19,7 @@ from sm_gatecheck.model.span import Span
 from sm_gatecheck.model.verdict import EffectKind, Judgement, OptionReport, Severity, Verdict
 from sm_gatecheck.verdicts.findings import RULE_OF, finding_of, fingerprint
 from sm_gatecheck.verdicts.gate import NOT_KNOWN, VARIABLE, Gate, Judged, Refusal, Scenario
-from sm_gatecheck.verdicts.mending import mends_of
+from sm_gatecheck.verdicts.mending import mends_of, said
 
 _LEFT_OUT = ("syntax", "limit")
 """Problems of reading the file, not of what it says."""
@@ -143,13 +143,15 @@ def _refusals(launch: Launch, refusals: Iterable[Refusal]) -> Iterator[Finding]:
         setting = setting_of(launch, names[0]) if names else None
         about = names[0] if names else refusal.asked[0] if refusal.asked else launch.entry
         because = f" because of {' and '.join(_spelling(launch, name) for name in names)}" if names else ""
+        when = f" when {refusal.when}" if refusal.when else ""
+        words = said(refusal.what).rstrip(".")
         yield Finding(
             rule=REFUSED_ANYWHERE,
             severity=Severity.ERROR,
             option=about,
             value=None if setting is None else setting.value,
             sm=refusal.sm,
-            message=f"SGLang refuses this launch on SM{refusal.sm} seconds after the start{because}: {refusal.what}.",
+            message=f"SGLang refuses this launch on SM{refusal.sm} seconds after the start{because}{when}: {words}.",
             file=refusal.file,
             line=refusal.line,
             fingerprint="",

@@ -26,7 +26,7 @@ from sm_gatecheck.report.sheet import Sheet
 from sm_gatecheck.report.text import STYLES, TextStyle, other_findings, quiet_line
 from sm_gatecheck.report.wording import WORDS, counted, effect_sentence, listed, option_name, sm_list, sm_title, source_title, value_text
 from sm_gatecheck.verdicts.findings import deciding_gate
-from sm_gatecheck.verdicts.mending import deciding_refusals
+from sm_gatecheck.verdicts.mending import deciding_refusals, said
 
 CONDITION_ROOM = 70
 """Characters of a condition that are shown: a test or two; ``-v`` shows all."""
@@ -38,7 +38,6 @@ MINOR = (Verdict.PARTIAL,)
 UNRESOLVED_SHOWN = 6
 FIELD_ROOM = 34
 _STILL = re.compile(r", but still .*", re.DOTALL)
-_STRING = re.compile(r'"([^"\n]*)"|\'([^\'\n]*)\'')
 
 
 def render(report: Report, devices: Devices, style: TextStyle, *, resolved: bool = False) -> str:
@@ -160,7 +159,7 @@ def _rows(entry: Entry, whole: bool) -> list[tuple[str, Text]]:
     message = _STILL.sub(".", entry.message) if judgement.verdict is Verdict.NOOP_WITH_SIDE_EFFECTS else entry.message
     rows = [("what", Text(shortened(visible(message), MESSAGE_ROOM)))]
     if judgement.verdict is Verdict.REJECTED:
-        rows += [("says", Text(shortened(_said(refusal.what), MESSAGE_ROOM))) for refusal in deciding_refusals(judgement)[:1]]
+        rows += [("says", Text(shortened(visible(said(refusal.what)), MESSAGE_ROOM))) for refusal in deciding_refusals(judgement)[:1]]
     gate = deciding_gate(judgement)
     if gate is not None:
         rows.append(("why", _gate(gate, judgement.sm)))
@@ -169,13 +168,6 @@ def _rows(entry: Entry, whole: bool) -> list[tuple[str, Text]]:
     if judgement.active_on:
         rows.append(("fine", Text(f"on {sm_list(judgement.active_on)}")))
     return rows
-
-
-def _said(source: str) -> str:
-    """The words of a refusal, without the code around them."""
-    strings = [match[1] or match[2] for match in _STRING.finditer(source)]
-    words = " ".join(string.strip() for string in strings)
-    return visible(words if " " in words.strip() else source)
 
 
 def _gate(gate: Evidence, sm: int) -> Text:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 from sm_gatecheck.evaluate.frames import Event
@@ -18,6 +18,7 @@ from sm_gatecheck.model.condition import ANY, Condition
 from sm_gatecheck.model.launch_report import ResolvedOption
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.verdict import DefaultAlternative, Effect, Judgement, OptionReport, Verdict
+from sm_gatecheck.model.wording import words
 from sm_gatecheck.target.resolution import Outcome, Resolver
 from sm_gatecheck.target.session import Session
 from sm_gatecheck.verdicts.given import GivenSites, rewritten_at_runtime
@@ -63,7 +64,10 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Resolution ends with an error on one SM, whatever is unknown. ``options`` are those of the launch without which it would not."""
+    """Resolution ends with an error on one SM: whatever is unknown, or because of the SM when a condition holds (``when``).
+
+    ``options`` are those of the launch without which it would not, ``asked`` those that the refusing test asks for.
+    """
 
     sm: int
     what: str
@@ -71,7 +75,7 @@ class Refusal:
     line: int
     options: tuple[str, ...]
     asked: tuple[str, ...] = ()
-    """Options that the refusing test asks for."""
+    when: str | None = None
 
 
 @dataclass(frozen=True)
@@ -268,7 +272,7 @@ class Gate:
     # -- the launch as a whole ---------------------------------------------------------------------------------------------
 
     def _refusals(self, outcome: Outcome, reports: Iterable[OptionReport], trials: _Trials) -> Iterator[Refusal]:
-        """Errors in which resolution is sure to end, those aside that a verdict tells already."""
+        """Errors in which resolution ends, those aside that a verdict tells already."""
         rejected = {
             (judgement.sm, report.option.field)
             for report in reports
@@ -276,10 +280,13 @@ class Gate:
             if judgement.verdict is Verdict.REJECTED
         }
         places = conditions_by_place([event for event in outcome.events if event.kind in REFUSING and not event.caught])
+        space = self.session.space
+        at_all = reduce(Condition.__or__, (condition for _, condition in places.values()), space.false)
         for sm in self.sms:
             bits = self.session.devices.bit(sm)
             for event, condition in places.values():
-                if not condition.on(bits).is_true:
+                here = space.certain(condition).on(bits)
+                if not here.is_true and not self._is_for_the_target(here, at_all):
                     continue
                 place = (event.module.path, getattr(event.node, "lineno", 1))
                 causes = tuple(
@@ -289,7 +296,12 @@ class Gate:
                 )
                 if any((sm, name) in rejected for name in causes):
                     continue
-                yield Refusal(sm, event.name, *place, causes, tuple(self._asked(event)))
+                yield Refusal(sm, event.name, *place, causes, tuple(self._asked(event)), words(ordinarily(self.session, here)))
+
+    def _is_for_the_target(self, here: Condition, at_all: Condition) -> bool:
+        """Whether an ordinary model may meet a refusal on this SM, and would under the same conditions meet none on some other."""
+        left = ordinarily(self.session, here)
+        return not left.is_false and any((left & ~at_all.on(1 << other)).exists for other in range(len(self.session.space.sms)))
 
     def _asked(self, event: Event) -> Iterator[str]:
         """The options whose names stand in the innermost test around an event."""

@@ -13,6 +13,7 @@ from sm_gatecheck.verdicts.gate import NOT_KNOWN, Gate, Scenario
 
 IDLE = (Verdict.NOOP, Verdict.NOOP_WITH_SIDE_EFFECTS)
 BAD = (*IDLE, Verdict.REJECTED)
+_STRING = re.compile(r'"([^"\n]*)"|\'([^\'\n]*)\'')
 
 
 def mends_of(gate: Gate, scenario: Scenario, reports: Sequence[OptionReport]) -> Iterator[Mend]:
@@ -57,9 +58,15 @@ def deciding_refusals(judgement: Judgement) -> list[Effect]:
     return always or [effect for effect in raised if f"({effect.file}:{effect.line})" in judgement.summary] or raised[:1]
 
 
+def said(source: str) -> str:
+    """The words of a refusal without the code around them; the code where it has no words."""
+    strings = " ".join(" ".join(match[1] or match[2] for match in _STRING.finditer(source)).split())
+    return strings if " " in strings else source
+
+
 def _words_of(text: str, option: Option) -> Iterator[Any]:
     """The choices of an option that stand in the strings of a source text, in their order there."""
-    strings = " ".join(match[1] or match[2] for match in re.finditer(r'"([^"\n]*)"|\'([^\'\n]*)\'', text))
+    strings = " ".join(match[1] or match[2] for match in _STRING.finditer(text))
     choices = {choice: choice for choice in option.choices or () if isinstance(choice, str) and choice}
     names = "|".join(sorted(map(re.escape, choices), key=len, reverse=True))
     for match in re.finditer(rf"(?<![\w-])(?:{names})(?![\w-])", strings) if names else ():

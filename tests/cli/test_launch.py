@@ -282,3 +282,26 @@ def test_an_unknown_flag_that_another_release_at_hand_knows(run: Run, here: Path
         keep_release(here / "cache", version, "--enable-tall-loads")
     assert gate(run, *arguments)["findings"][0]["message"].endswith(said)
     assert not gate(run, "--", "--model-path", "m", "--enable-high-loads")["findings"][0]["message"].endswith(")")
+
+
+def test_a_default_that_the_next_check_refuses_is_found_without_the_option(run: Run) -> None:
+    tree = str(FIXTURES / "default-refused-by-next-check")
+    (finding,) = gate(run, "--", "--model-path", "m", tree=tree)["findings"]
+    assert (finding["rule"], finding["option"], finding["guard"]["file"]) == ("GC204", "attention_backend", "srt/server_args.py")
+    assert gate(run, "--", "--model-path", "m", tree=tree, sm="100")["findings"] == []
+    assert gate(run, "--", "--model-path", "m", "--attention-backend", "rows", tree=tree)["findings"] == []
+
+
+def test_options_that_contradict_each_other_on_every_gpu(run: Run) -> None:
+    tree = choosing_tree('self.queue_order == "longest-prefix" and self.tp_size > 1')
+    path = Path(tree) / "srt/server_args.py"
+    text = path.read_text(encoding="utf-8").replace(
+        '            self.queue_order = "tensor"\n', '            raise ValueError("one rank only")\n'
+    )
+    path.write_text(text, encoding="utf-8")
+    arguments = ("--", "--model-path", "m", "--queue-order", "longest-prefix")
+    assert gate(run, *arguments, tree=tree)["findings"] == []
+    found = gate(run, *arguments, "--tp-size", "2", tree=tree, sm="90,120")["findings"]
+    refused = [finding for finding in found if finding["rule"] == "GC204"]
+    assert [(finding["option"], finding["sm"]) for finding in refused] == [("queue_order", 90), ("queue_order", 120)]
+    assert refused[0]["message"].endswith("because of --queue-order and --tp-size: one rank only.")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable, Mapping
+from functools import cached_property
 from typing import Any
 
 from sm_gatecheck.evaluate.classes import instance_attribute
@@ -57,7 +58,15 @@ class ResolvingWorld(SglangWorld):
         self.outcome = Outcome()
         self.environment.current = self._variable
         self.files: ModelFiles | None = None
-        self._followed = rules.files + (() if model_config is None else model.files)
+
+    @cached_property
+    def knows_model(self) -> bool:
+        """Whether anything is known of the model: its configuration, or a fact such as its architecture."""
+        return self.model_config is not None or bool(self.facts)
+
+    @cached_property
+    def _followed(self) -> tuple[str, ...]:
+        return self.rules.files + (self.model.files if self.knows_model else ())
 
     def start(self, instance: Instance, outcome: Outcome) -> None:
         """Begin a run: ``outcome.state`` holds the fields as given."""
@@ -66,7 +75,7 @@ class ResolvingWorld(SglangWorld):
         self._options_object = instance
         self.follows = self._concerns
         path = outcome.state.get(self.model.path_field)
-        if self.model_config is not None and isinstance(path, Known) and isinstance(path.value, str):
+        if self.knows_model and isinstance(path, Known) and isinstance(path.value, str):
             self.files = ModelFiles(path.value)
 
     def external_call(
@@ -81,7 +90,7 @@ class ResolvingWorld(SglangWorld):
 
     def _concerns(self, frame: Frame, function: FunctionValue, args: tuple[Value, ...]) -> bool:
         name = function.qualname.rsplit(".", 1)[-1]
-        if name in self.rules.skipped and self.model_config is None:
+        if name in self.rules.skipped and not self.knows_model:
             return False
         return any(arg is self.instance or self._is_own(arg) for arg in args)
 
@@ -222,6 +231,8 @@ class ResolvingWorld(SglangWorld):
                 return configuration(self.model_config, self.model)
             if dotted in self.model.empty_loaders:
                 return Known(None)
+        elif self.knows_model and dotted in self.model.loaders:
+            return Opaque("9:hf_config", "hf_config")  # unknown but for the facts
         return super().function_call(interpreter, function, args, keywords, node, frame)
 
     def _declare_all(self, interpreter: Interpreter, frame: Frame, declared: Value, node: ast.AST) -> None:

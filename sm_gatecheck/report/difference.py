@@ -23,6 +23,7 @@ from sm_gatecheck.verdicts.diff import why
 LABEL = 6
 WHEN_LENGTH = 160
 NAMES_SHOWN = 12
+_IN_FULL = {"Got worse"}
 _ORDER: tuple[Verdict | None, ...] = (
     Verdict.REJECTED,
     Verdict.NOOP_WITH_SIDE_EFFECTS,
@@ -65,9 +66,14 @@ def text(difference: Difference, devices: Devices, width: int, color: bool, verb
     sheet.paragraph(Text(f"Assumed: {', '.join(facts)}.", style="dim"))
     for heading, groups in _sections(difference):
         sheet.blank()
-        sheet.line(Text(heading, style="bold").append(f"  {counted(len(groups), 'setting')}", style="dim"))
+        in_full = heading in _IN_FULL or verbosity > 0
+        title = Text(heading, style="bold").append(f"  {counted(len(groups), 'setting')}", style="dim")
+        sheet.line(title if in_full else title.append(", in full with -v", style="dim"))
         for group in groups:
-            _group(sheet, options, group, difference.sms)
+            if in_full:
+                _group(sheet, options, group, difference.sms)
+            else:
+                _line(sheet, options, group, difference.sms)
     _defaults(sheet, options, difference)
     _names(sheet, "New options", [option_name(option) for option in difference.added], verbosity)
     _names(sheet, "Options that are gone", [option_name(option) for option in difference.removed], verbosity)
@@ -149,11 +155,27 @@ def _group(sheet: Sheet, options: dict[str, Option], group: _Group, sms: Sequenc
     if len(sms) > 1:
         title.append(f"  on {sm_list(group.sms)}", style="dim")
     sheet.paragraph(title, indent=2)
-    turned = Text(_verdict_words(group.old), style=STYLES.get(group.old, "") if group.old else "")
-    turned.append(" → ", style="not bold").append(_verdict_words(group.new), style=STYLES.get(group.new, "green") if group.new else "")
-    rows = [("", turned)]
+    rows = [("", _turned(group))]
     rows += [("before", line) for line in _reason(group.before)] + [("now", line) for line in _reason(group.after)]
     sheet.rows(_once(rows), indent=4, label_width=LABEL)
+
+
+def _line(sheet: Sheet, options: dict[str, Option], group: _Group, sms: Sequence[int]) -> None:
+    """A group in one line: what turned into what, and the line that decides now."""
+    line = Text(_setting(options, group.field, group.values))
+    if len(sms) > 1:
+        line.append(f" on {sm_list(group.sms)}", style="dim")
+    line.append(": ").append_text(_turned(group))
+    reason = group.after or group.before
+    if reason is not None:
+        line.append(f"  {visible(reason.file)}:{reason.line}", style="cyan")
+    sheet.paragraph(line, indent=2)
+
+
+def _turned(group: _Group) -> Text:
+    turned = Text(_verdict_words(group.old), style=STYLES.get(group.old, "") if group.old else "")
+    turned.append(" → ", style="not bold")
+    return turned.append(_verdict_words(group.new), style=STYLES.get(group.new, "green") if group.new else "")
 
 
 def _once(rows: list[tuple[str, Text]]) -> list[tuple[str, Text]]:

@@ -26,6 +26,8 @@ ROUNDS = 6
 """What is taken out can change what is said of the rest; a launch is looked at anew until nothing is left to do."""
 
 Contents = dict[Path, bytes]
+Target = tuple[int, str]
+"""A launch by its number, and an option of it."""
 Wanted = Callable[[Report], Iterable[tuple[int, str]]]
 """Which findings of a report are to be mended, as (launch, option): those that nobody has accepted."""
 
@@ -85,22 +87,49 @@ class _Fixer:
             accepted = set(self.to_mend(self.fix.report))
             mends = {(number, mend.field): mend for number, mend in _mends(gated) if (number, mend.field) in accepted}
             before = len(self.fix.done)
-            for number, name in mends:
-                if (number, name) not in self.given_up:
-                    self._mend(number, name, mends)
+            todo = [target for target in mends if target not in self.given_up]
+            if not self._mend_together(launches, todo, mends):
+                for target in todo:
+                    self._mend(target, mends)
             if len(self.fix.done) == before:
                 break
+        self.fix.done.sort(key=lambda done: done.place)
         self.fix.after = {path: data for path, data in self.fix.after.items() if data != self.fix.before[path]}
         return self.fix
 
     def _read(self, contents: Contents) -> tuple[Launch, ...]:
         return self.check.read(self.wanted, contents)
 
-    def _mend(self, number: int, name: str, mends: Mapping[tuple[int, str], Mend]) -> None:
+    def _mend_together(self, launches: Sequence[Launch], todo: Sequence[Target], mends: Mapping[Target, Mend]) -> bool:
+        """All mends at once, each in its tidiest way, from the end of the files so that places stay right; False where that fails."""
+        settings = {target: setting for target in todo if (setting := setting_of(launches[target[0]], target[1])) is not None}
+        saved, done, seen = dict(self.fix.after), [], set()
+        for target, setting in sorted(settings.items(), key=lambda entry: entry[1].extent.end, reverse=True):
+            if setting.extent in seen:
+                continue  # the same words, in another launch
+            seen.add(setting.extent)
+            contents = next(self._candidates(setting, mends[target]), None)
+            if contents is None:
+                self.fix.after = saved
+                return False
+            self.fix.after.update(contents)
+            done.append(Done(self._place(*target, setting), setting.flag, mends[target]))
+        try:
+            then = self._read(self.fix.after)
+        except UsageError:  # some file is none any more
+            then = ()
+        if not _is_as_meant(launches, then, mends, settings):
+            self.fix.after = saved
+            return False
+        self.fix.done.extend(done)
+        return True
+
+    def _mend(self, target: Target, mends: Mapping[Target, Mend]) -> None:
         """Mend one option of one launch, if it is still there."""
+        number, name = target
         launches = self._read(self.fix.after)
         setting = setting_of(launches[number], name)
-        mend = mends[number, name]
+        mend = mends[target]
         if setting is None or (mend.action == "replace" and setting.value == mend.value):
             return  # gone with the same words in another launch
         for contents in self._candidates(setting, mend):
@@ -108,7 +137,7 @@ class _Fixer:
                 then = self._read({**self.fix.after, **contents})
             except UsageError:  # the file is none any more
                 continue
-            if _is_as_meant(launches, then, mends, (number, name), setting):
+            if _is_as_meant(launches, then, mends, {target: setting}):
                 self.fix.after.update(contents)
                 self.fix.done.append(Done(self._place(number, name, setting), setting.flag, mend))
                 return
@@ -188,19 +217,17 @@ def _obstacle(setting: LaunchValue) -> str:
 def _is_as_meant(
     before: Sequence[Launch],
     after: Sequence[Launch],
-    mends: Mapping[tuple[int, str], Mend],
-    target: tuple[int, str],
-    setting: LaunchValue,
+    mends: Mapping[Target, Mend],
+    settings: Mapping[Target, LaunchValue],
 ) -> bool:
-    """Whether the target is mended, and the launches differ in nothing that is not to be mended."""
+    """Whether the settings are mended, and the launches differ in nothing that is not to be mended."""
     if len(before) != len(after):
         return False
     for number, (old, new) in enumerate(zip(before, after, strict=True)):
         allowed = {name: mend for (launch, name), mend in mends.items() if launch == number}
-        if _frame(old) != _frame(new) or not _follows(old, new, allowed, _carriers(old, setting)):
+        if _frame(old) != _frame(new) or not _follows(old, new, allowed, _carriers(old, settings.values())):
             return False
-    number, name = target
-    return _is_mended(setting_of(after[number], name), mends[target])
+    return all(_is_mended(setting_of(after[number], name), mends[number, name]) for number, name in settings)
 
 
 def _is_mended(setting: LaunchValue | None, mend: Mend) -> bool:
@@ -213,9 +240,9 @@ def _frame(launch: Launch) -> tuple[Any, ...]:
     return launch.entry, launch.format, launch.name, launch.when, launch.config, version
 
 
-def _carriers(launch: Launch, setting: LaunchValue) -> set[str]:
+def _carriers(launch: Launch, settings: Iterable[LaunchValue]) -> set[str]:
     """Variables whose text holds the words of an option (``EXTRA_ARGS="--flag"``): it changes with them."""
-    words = [extent for one in (setting, *setting.overridden) for extent in (one.extent, *one.value_extents)]
+    words = [extent for setting in settings for one in (setting, *setting.overridden) for extent in (one.extent, *one.value_extents)]
     return {
         VARIABLE + name
         for name, variable in launch.environment.items()

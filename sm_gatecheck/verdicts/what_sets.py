@@ -188,13 +188,19 @@ class _Writers:
         return OptionWrite(
             place=self._places.of(place.module, place.node),
             values=(constant,) if isinstance(value, ast.Constant) else (),
-            written=_written(place.module, place.node),
+            written=self._named(place),
             when="never" if condition.is_false else words(condition.on(self._bits())),
             possible_on=self._space.members(condition.exists),
             tests=tuple(tests),
             through=(),
             standings=tuple(Standing(sm, met) for sm in self._request.sms),
         )
+
+    def _named(self, place: WrittenPlace) -> str:
+        """The statement; where a value is only named for the option, as an argument or in a dict, the name with it."""
+        if isinstance(place.node, (ast.stmt, ast.Call)) or place.value is None:
+            return _written(place.module, place.node)
+        return f"{self._asked.field} = {_written(place.module, place.value)}"
 
     def _with_variables_unset(self, condition: Condition) -> Condition:
         for name in condition.fields():

@@ -224,3 +224,13 @@ def test_each_alternative_of_a_default_has_the_line_that_leaves_it(run: Run) -> 
         True: line_of(WRITERS, "srt/server_args.py", "vision.json") + 1,
         False: line_of(WRITERS, "srt/server_args.py", "disable_pieces: bool"),
     }
+
+
+def test_a_pass_that_answers_with_values_names_the_lines_that_do(run: Run) -> None:
+    tree = str(FIXTURES / "era-namespaces")
+    (write,) = document(run, "--sm", "100,120", tree, "page_rows", "--what-sets")["writes"]
+    assert write["function"] == "run_resolution_pipeline"
+    passes = "srt/arg_groups/overrides.py"
+    assert {(place["file"], place["function"]) for place in write["through"]} == {(passes, "_page_rows_default")}
+    (declared,) = document(run, "--sm", "120", tree, "ring_rows", "--what-sets")["writes"]
+    assert (declared["file"], declared["values"]) == ("srt/arg_groups/kernel_hook.py", [64])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -147,7 +147,31 @@ class Judge:
                 tried(site)
         if value is not ANY:
             self._resolve(trial)
+            trial.sites.extend(self._inherited(trial))
         return trial
+
+    def _inherited(self, trial: Trial) -> Iterator[tuple[Site, int]]:
+        """Refusals of what the value is handed on to: options that resolution gives a value because of it, whatever else is set.
+
+        A flag that is deprecated stores nothing and sets another option: what refuses that one refuses the flag.
+        """
+        options = self.session.options.by_field
+        given: dict[tuple[str, str], tuple[Any, int]] = {}
+        for bits, effects in trial.sets.items():
+            for effect in effects:
+                if effect.when is None and effect.value is not None and effect.option in options:
+                    assert effect.option is not None
+                    key = (effect.option, repr(effect.value))
+                    given[key] = (effect.value, bits | (given[key][1] if key in given else 0))
+        for (name, _), (value, bits) in given.items():
+            heir = options[name]
+            default = self.default_of(heir, Default(((self.space.true, heir.default),))).other_than(value)
+            for site in self.sites.decided(name):
+                if site.kind is EffectKind.RAISES:
+                    active = active_on(site, name, value, default)[0] & bits
+                    if active:
+                        condition = site.condition.restrict(name, value) & self.space.targets(bits)
+                        yield replace(site, condition=condition), active
 
     def default_of(self, option: Option, declared: Default) -> Default:
         """The option's value when nobody sets it, as resolution leaves it on each SM."""

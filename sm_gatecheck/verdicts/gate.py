@@ -213,7 +213,7 @@ class Gate:
                 return self.resolve(scenario)
             return self.resolve(rest.with_value(option.field, payload))
 
-        return Situation(self.resolve(rest), run)
+        return Situation(self.resolve(rest), run, inherits=False)
 
     # -- one option --------------------------------------------------------------------------------------------------------
 

@@ -89,10 +89,12 @@ class Situation:
     """How everything but the option under trial stands in resolution.
 
     ``baseline`` is resolution without the option; ``run(option, payload)`` resolution with it, None where that is not to be asked.
+    ``inherits``: what refuses an option that the value is handed on to refuses the value; not where that option is judged beside it.
     """
 
     baseline: Outcome
     run: Callable[[Option, Payload], Outcome | None]
+    inherits: bool = True
 
     @classmethod
     def of_defaults(cls, session: Session) -> Situation:
@@ -147,7 +149,8 @@ class Judge:
                 tried(site)
         if value is not ANY:
             self._resolve(trial)
-            trial.sites.extend(self._inherited(trial))
+            if self.situation.inherits:
+                trial.sites.extend(self._inherited(trial))
         return trial
 
     def _inherited(self, trial: Trial) -> Iterator[tuple[Site, int]]:

@@ -132,8 +132,6 @@ def _standing(report: _Indexed, entry: OptionReport, value: Any, sm: int) -> _St
     if judgement is None:
         return None
     own = _Standing(judgement.verdict, judgement, entry.option)
-    if judgement.verdict is Verdict.REJECTED:
-        return own
     passes_on = any(effect.option == entry.option.field for effect in judgement.effects if effect.kind is EffectKind.SETS_OPTION)
     for effect in judgement.effects:
         if effect.kind is not EffectKind.SETS_OPTION or effect.phase is not Phase.RESOLUTION or effect.when is not None:
@@ -141,9 +139,20 @@ def _standing(report: _Indexed, entry: OptionReport, value: Any, sm: int) -> _St
         if effect.option is None or effect.option == entry.option.field:
             continue
         heir = report.judgements.get((effect.option, _key(effect.value), sm))
-        if heir is not None and (heir.verdict is Verdict.REJECTED or (passes_on and heir.verdict is not Verdict.UNGATED)):
+        if heir is not None and _decides(heir, judgement, passes_on):
             return _Standing(heir.verdict, heir, report.options[effect.option].option, effect)
     return own
+
+
+def _decides(heir: Judgement, judgement: Judgement, passes_on: bool) -> bool:
+    """Whether the verdict of what a value is handed on to is that of the value: it is refused there, or lives on there alone."""
+    if judgement.verdict is Verdict.REJECTED:
+        return heir.verdict is Verdict.REJECTED and _refusals(judgement) <= _refusals(heir)
+    return heir.verdict is Verdict.REJECTED or (passes_on and heir.verdict is not Verdict.UNGATED)
+
+
+def _refusals(judgement: Judgement) -> set[tuple[str, int]]:
+    return {(effect.file, effect.line) for effect in judgement.effects if effect.kind is EffectKind.RAISES}
 
 
 # -- reasons --------------------------------------------------------------------------------------------------------------

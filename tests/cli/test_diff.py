@@ -214,3 +214,25 @@ def test_a_tree_that_is_missing_is_refused(run: Run) -> None:
     ended = run("diff", "--sm", "120", FUSION_STORY, "nowhere")
     assert (ended.status, ended.stdout) == (2, "")
     assert "nowhere" in ended.stderr
+
+
+def test_only_what_a_launch_sets_is_compared(run: Run, story: Story) -> None:
+    story.change(LAYER, "(_is_sm90_supported or _is_sm100_supported)", "_is_sm90_supported")
+    story.change("srt/layers/norm.py", "get_device_sm() >= 80", "get_device_sm() >= 120")
+    both = document(run, "--sm", "100", FUSION_STORY, str(story))
+    assert {change["field"] for change in both["changes"]} == {OPTION, "enable_wide_loads"}
+    ended = run("diff", "--sm", "100", FUSION_STORY, str(story), "--format", "json", "--", "--model-path", "m", "--enable-wide-loads")
+    found = json.loads(ended.stdout)
+    jsonschema.Draft202012Validator(schema.document()).validate(found)
+    assert changed(found) == {("enable_wide_loads", True, 100): ("active", "noop")}
+    assert (found["added"], found["removed"]) == ([], [])
+
+
+def test_an_option_that_a_launch_sets_and_the_new_tree_lacks_is_gone(run: Run, story: Story, tmp_path: Path) -> None:
+    story.change(ARGS, "enable_wide_loads", "wide_loads").change("srt/layers/norm.py", "enable_wide_loads", "wide_loads")
+    story.change(ARGS, '"--enable-wide-loads"', '"--wide-loads"')
+    start = tmp_path / "start.sh"
+    start.write_text("python -m sglang.launch_server --model-path m --enable-wide-loads\n", encoding="utf-8")
+    found = document(run, "--sm", "100", FUSION_STORY, str(story), "--launch", str(start))
+    assert [option["field"] for option in found["removed"]] == ["enable_wide_loads"]
+    assert changed(found) == {("enable_wide_loads", True, 100): ("active", None)}

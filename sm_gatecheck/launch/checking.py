@@ -15,6 +15,7 @@ from packaging.version import Version
 
 from sm_gatecheck.launch.gating import GatedLaunch, gate_launch
 from sm_gatecheck.launch.history import flags_of_kept_releases, history_of
+from sm_gatecheck.launch.local_model import local_configuration
 from sm_gatecheck.launch.located import printable
 from sm_gatecheck.launch.model import Launch
 from sm_gatecheck.launch.reading import read_arguments, read_launch
@@ -54,6 +55,7 @@ class LaunchCheck:
         self.rules = rules
         self.progress: Progress = progress or (lambda what, done, total: None)
         self._started = time.monotonic()
+        self._models: dict[str, Gate] = {}
 
     @cached_property
     def gate(self) -> Gate:
@@ -119,8 +121,9 @@ class LaunchCheck:
         if not self.request.use_cache:
             return None
         asks_others = any(problem.kind == "unknown-flag" for launch in launches for problem in launch.problems)
+        models = [repr(local_configuration(launch)) for launch in launches]
         others = sorted(str(version) for version in self._flags_elsewhere) if asks_others else []
-        return Memory(self.tree, self.request, self.rules, (SECTION, repr(tuple(launches)), others))
+        return Memory(self.tree, self.request, self.rules, (SECTION, repr(tuple(launches)), others, models))
 
     def gated(self, launches: Sequence[Launch]) -> list[GatedLaunch]:
         """Each launch with what the gate found."""
@@ -129,12 +132,25 @@ class LaunchCheck:
             self.progress("Following options through the tree", 1, 3)
             _ = self.gate.sites
             self.progress("Judging", 2, 3)
-            found = [
-                gate_launch(self.gate, launch, self._assumed, patterns, self.tree.source.sglang_version, self._history)
-                for launch in launches
-            ]
+            found = []
+            for launch in launches:
+                gate, model = self._gate_for(launch)
+                gated = gate_launch(gate, launch, self._assumed, patterns, self.tree.source.sglang_version, self._history)
+                found.append(replace(gated, report=replace(gated.report, model_config=model)))
             self.progress("Judging", 3, 3)
         return found
+
+    def _gate_for(self, launch: Launch) -> tuple[Gate, str | None]:
+        """The gate that knows the launch's model, and the file that it knows it from, where the model lies on this machine."""
+        if self.gate.session.model_config is not None or self.gate.session.facts:
+            return self.gate, None  # the command line says more about it
+        local = local_configuration(launch)
+        if local is None:
+            return self.gate, None
+        path, config = local
+        if str(path) not in self._models:
+            self._models[str(path)] = self.gate.for_model(config)
+        return self._models[str(path)], str(path)
 
     def report(self, found: Sequence[GatedLaunch]) -> Report:
         """One report about all launches: findings in the order of the launches, options once with the judgements of every launch."""

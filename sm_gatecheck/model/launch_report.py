@@ -59,7 +59,9 @@ class Mend:
 
 @dataclass(frozen=True)
 class LaunchReport:
-    """One launch: what it sets and, by SM, what resolution changes. ``judged`` are its options with their verdicts."""
+    """One launch: what it sets and, by SM, what resolution changes. ``judged`` are its options with their verdicts,
+    ``model_config`` is the file from which its model is known, where that lies on this machine.
+    """
 
     span: Span
     entry: str
@@ -73,3 +75,4 @@ class LaunchReport:
     judged: tuple[OptionReport, ...] = ()
     resolved: tuple[tuple[int, tuple[ResolvedOption, ...]], ...] = ()
     mends: tuple[Mend, ...] = ()
+    model_config: str | None = None

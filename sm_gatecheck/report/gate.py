@@ -218,6 +218,8 @@ def _notes(launch: LaunchReport, minor: Sequence[Group]) -> Iterable[tuple[str, 
     if launch.conditional:
         shown = [f"{_written(given.flag, given.value, given.field)} when {visible(given.when or '')}" for given in launch.conditional]
         yield "maybe", Text(f"not judged, set only under a condition of the file: {'; '.join(shown[:UNRESOLVED_SHOWN])}", style="dim")
+    if launch.model_config is not None:
+        yield "model", Text(f"as {visible(launch.model_config)} describes it", style="dim")
     if launch.unresolved:
         names = listed([visible(name) for name in launch.unresolved[:UNRESOLVED_SHOWN]])
         more = f" and {len(launch.unresolved) - UNRESOLVED_SHOWN} more" if len(launch.unresolved) > UNRESOLVED_SHOWN else ""

@@ -34,6 +34,7 @@ def _launch(launch: LaunchReport, plain: Plain) -> dict[str, Any]:
         "name": launch.name,
         "when": launch.when,
         "sglang_version": launch.version,
+        "model_config": launch.model_config,
         "options": {given.field: plain(given.value) for given in options},
         "environment": {given.field.removeprefix(VARIABLE): plain(given.value) for given in variables},
         "conditional": [{"field": given.field, "value": plain(given.value), "when": given.when} for given in launch.conditional],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -67,6 +68,14 @@ class Session:
         self.space = Space(self.devices.sms)
         self.reading: Reading = load_reading(rules)
         self.effects: EffectRules = load_effect_rules(rules)
+
+    def with_model(self, model_config: Mapping[str, Any]) -> Session:
+        """The same session for one model: all that does not hang on it is shared, resolution and the facts are its own."""
+        session = copy.copy(self)
+        session.model_config = model_config
+        for part in ("facts", "resolver"):
+            session.__dict__.pop(part, None)
+        return session
 
     @cached_property
     def options(self) -> OptionTable:

@@ -150,6 +150,12 @@ class Gate:
         session = self.session
         return SiteIndex(session, session.reach.of)
 
+    def for_model(self, model_config: Mapping[str, Any]) -> Gate:
+        """The gate for launches of one model, over the same sites."""
+        gate = Gate(self.session.with_model(model_config), self.sms)
+        gate.__dict__["sites"] = self.sites
+        return gate
+
     def mentions_text(self, name: str) -> bool:
         """Whether a name stands anywhere in the tree's files."""
         text = name.encode("utf-8", "surrogateescape")
@@ -230,7 +236,7 @@ class Gate:
         """The values of the other options that their readers are sure to see: given, and left alone on every SM."""
         fields = {name: value for name, value in rest.everything.items() if value is not NOT_KNOWN and name in self.options}
         rewritten = self._rewritten(fields)
-        standing: dict[str, Any] = {}
+        standing: dict[str, Any] = dict(self.session.facts)
         for name, value in fields.items():
             left_alone = name not in rewritten and _only(self._values(outcome, name, self.session.space.all_bits)) == value
             if name.startswith(VARIABLE) or left_alone:

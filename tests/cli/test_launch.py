@@ -305,3 +305,28 @@ def test_options_that_contradict_each_other_on_every_gpu(run: Run) -> None:
     refused = [finding for finding in found if finding["rule"] == "GC204"]
     assert [(finding["option"], finding["sm"]) for finding in refused] == [("queue_order", 90), ("queue_order", 120)]
     assert refused[0]["message"].endswith("because of --queue-order and --tp-size: one rank only.")
+
+
+def test_a_model_that_lies_here_is_known(run: Run, here: Path) -> None:
+    tree = choosing_tree("self._is_paired()")
+    path = Path(tree) / "srt/server_args.py"
+    text = path.read_text(encoding="utf-8").replace(
+        "    def _resolve_graphs(self):\n",
+        "    def _is_paired(self):\n        from transformers import AutoConfig\n\n"
+        '        return AutoConfig.from_pretrained(self.model_path).architectures[0] == "PairedForCausalLM"\n\n'
+        "    def _resolve_graphs(self):\n",
+    )
+    path.write_text(text, encoding="utf-8")
+    arguments = ("--", "--model-path", "model")
+    unknown = gate(run, *arguments, tree=tree)
+    assert (unknown["launch"][0]["model_config"], unknown["findings"]) == (None, [])
+    (here / "model").mkdir()
+    (here / "model/config.json").write_text('{"architectures": ["PairedForCausalLM"]}', encoding="utf-8")
+    known = gate(run, *arguments, tree=tree)
+    assert known["launch"][0]["model_config"] == "model/config.json"
+    assert rules(known) == [("GC101", "queue_order")]
+    assert known["resolved"]["120"]["queue_order"]["value"] == "tensor"
+    (here / "model/config.json").write_text('{"architectures": ["OtherForCausalLM"]}', encoding="utf-8")
+    assert gate(run, *arguments, tree=tree)["findings"] == []
+    (here / "model/config.json").write_text("no json", encoding="utf-8")
+    assert gate(run, *arguments, tree=tree)["launch"][0]["model_config"] is None

@@ -13,7 +13,7 @@ from packaging.version import InvalidVersion, Version
 
 from sm_gatecheck.checks.weights import DROPPED, NOT_READ, NOT_TAKEN, OTHER_RELEASE, REFUSED_ANYWHERE
 from sm_gatecheck.launch.model import Launch, LaunchValue, Problem
-from sm_gatecheck.model.launch_report import GivenValue, LaunchReport
+from sm_gatecheck.model.launch_report import ConditionalVerdict, GivenValue, LaunchReport, Mend
 from sm_gatecheck.model.report import Diagnostic, Finding
 from sm_gatecheck.model.span import Span
 from sm_gatecheck.model.verdict import EffectKind, Judgement, OptionReport, Severity, Verdict
@@ -21,6 +21,8 @@ from sm_gatecheck.verdicts.findings import RULE_OF, finding_of, fingerprint
 from sm_gatecheck.verdicts.gate import NOT_KNOWN, VARIABLE, Gate, Judged, Refusal, Scenario
 from sm_gatecheck.verdicts.mending import mends_of, said
 
+CONDITIONAL_JUDGED = 12
+"""Values under a condition that are judged; a script with more of them has other worries."""
 _LEFT_OUT = ("syntax", "limit")
 """Problems of reading the file, not of what it says."""
 
@@ -61,7 +63,9 @@ def gate_launch(
         launch=launch,
         scenario=scenario,
         judged=judged,
-        report=replace(_report(launch, judged), mends=tuple(mends_of(gate, scenario, judged.options))),
+        report=replace(
+            _report(launch, judged, tuple(_conditional(gate, launch, scenario))), mends=tuple(mends_of(gate, scenario, judged.options))
+        ),
         findings=tuple(_named(finding, launch) for finding in findings),
         diagnostics=tuple(
             Diagnostic(problem.span.file, problem.span.line, problem.message) for problem in launch.problems if problem.kind in _LEFT_OUT
@@ -229,7 +233,23 @@ def _named(finding: Finding, launch: Launch) -> Finding:
 # -- the report of a launch ---------------------------------------------------------------------------------------------
 
 
-def _report(launch: Launch, judged: Judged) -> LaunchReport:
+def _conditional(gate: Gate, launch: Launch, scenario: Scenario) -> Iterator[GivenValue]:
+    """What the launch sets under a condition, each value with what is said of it should the condition hold."""
+    judged = 0
+    for name, settings in launch.conditional.items():
+        for setting in settings:
+            given = _given(name, setting)
+            option = gate.options.get(name)
+            if option is not None and setting.is_resolved and judged < CONDITIONAL_JUDGED:
+                judged += 1
+                met = scenario.with_value(name, setting.value)
+                report = gate.judge_option(met, gate.resolve(met), option, setting.value)
+                verdicts = tuple(ConditionalVerdict(j.sm, j.verdict, j.summary) for j in report.judgements)
+                given = replace(given, verdicts=verdicts)
+            yield given
+
+
+def _report(launch: Launch, judged: Judged, conditional: tuple[GivenValue, ...], mends: tuple[Mend, ...]) -> LaunchReport:
     return LaunchReport(
         span=launch.span,
         entry=launch.entry,
@@ -240,7 +260,8 @@ def _report(launch: Launch, judged: Judged) -> LaunchReport:
             *(_given(name, setting) for name, setting in launch.options.items()),
             *(_given(VARIABLE + name, setting) for name, setting in launch.environment.items()),
         ),
-        conditional=tuple(_given(name, setting) for name, settings in launch.conditional.items() for setting in settings),
+        conditional=conditional,
+        mends=mends,
         unresolved=launch.unresolved,
         version=None if launch.sglang_version is None else launch.sglang_version.version,
         judged=(*judged.options, *(report for _, report in judged.caused)),

@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sm_gatecheck.model.span import Span
-from sm_gatecheck.model.verdict import DefaultAlternative, OptionReport
+from sm_gatecheck.model.verdict import DefaultAlternative, OptionReport, Verdict
+
+
+@dataclass(frozen=True)
+class ConditionalVerdict:
+    """What is said of a value that a launch sets under a condition, should that hold."""
+
+    sm: int
+    verdict: Verdict
+    summary: str
 
 
 @dataclass(frozen=True)
@@ -14,7 +23,7 @@ class GivenValue:
     """A value that a launch gives an option or a variable (``env:NAME``), where, and how the flag was spelt.
 
     ``unresolved`` are the references (``$TP``) that its value hangs on, ``assumed`` what was taken for granted, ``when`` the
-    condition under which it counts (None: always).
+    condition under which it counts (None: always); ``verdicts`` are those of a conditional value.
     """
 
     field: str
@@ -24,6 +33,7 @@ class GivenValue:
     unresolved: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
     when: str | None = None
+    verdicts: tuple[ConditionalVerdict, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ SOURCE_ROOM = 90
 COSTS_SHOWN = 4
 MINOR = (Verdict.PARTIAL,)
 """Shown in a line unless asked for: on every GPU there is some kernel that it lacks."""
+WORRYING = (Verdict.REJECTED, Verdict.NOOP_WITH_SIDE_EFFECTS, Verdict.OVERRIDDEN, Verdict.NOOP)
 UNRESOLVED_SHOWN = 6
 FIELD_ROOM = 34
 _STILL = re.compile(r", but still .*", re.DOTALL)
@@ -215,15 +216,31 @@ def _notes(launch: LaunchReport, minor: Sequence[Group]) -> Iterable[tuple[str, 
     undecided = [report for report in launch.judged if any(j.verdict is Verdict.UNKNOWN for j in report.judgements)]
     if undecided:
         yield "open", Text(f"{listed([option_name(report.option) for report in undecided])}: not decided by reading", style="magenta")
-    if launch.conditional:
-        shown = [f"{_written(given.flag, given.value, given.field)} when {visible(given.when or '')}" for given in launch.conditional]
-        yield "maybe", Text(f"not judged, set only under a condition of the file: {'; '.join(shown[:UNRESOLVED_SHOWN])}", style="dim")
+    yield from _maybe(launch)
     if launch.model_config is not None:
         yield "model", Text(f"as {visible(launch.model_config)} describes it", style="dim")
     if launch.unresolved:
         names = listed([visible(name) for name in launch.unresolved[:UNRESOLVED_SHOWN]])
         more = f" and {len(launch.unresolved) - UNRESOLVED_SHOWN} more" if len(launch.unresolved) > UNRESOLVED_SHOWN else ""
         yield "unknown", Text(f"the file does not tell: {names}{more}", style="dim")
+
+
+def _maybe(launch: LaunchReport) -> Iterable[tuple[str, Text]]:
+    """What the file sets under a condition only: a line for each value that is bad on some GPU, one for all others."""
+    label = "maybe"
+    harmless = []
+    for given in launch.conditional:
+        written = f"{_written(given.flag, given.value, given.field)} when {visible(given.when or '')}"
+        bad = [found for found in given.verdicts if found.verdict in WORRYING]
+        if bad:
+            told = shortened(visible(_STILL.sub(".", bad[0].summary)), MESSAGE_ROOM)
+            yield label, Text(f"{written}: ").append(told, style=STYLES[bad[0].verdict])
+            label = ""
+        else:
+            harmless.append(written)
+    if harmless:
+        more = f"; and {len(harmless) - UNRESOLVED_SHOWN} more" if len(harmless) > UNRESOLVED_SHOWN else ""
+        yield label, Text(f"set only under a condition of the file: {'; '.join(harmless[:UNRESOLVED_SHOWN])}{more}", style="dim")
 
 
 # -- what the server will run with --------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def _launch(launch: LaunchReport, plain: Plain) -> dict[str, Any]:
         "model_config": launch.model_config,
         "options": {given.field: plain(given.value) for given in options},
         "environment": {given.field.removeprefix(VARIABLE): plain(given.value) for given in variables},
-        "conditional": [{"field": given.field, "value": plain(given.value), "when": given.when} for given in launch.conditional],
+        "conditional": [_conditional(given, plain) for given in launch.conditional],
         "unresolved": list(launch.unresolved),
         "places": {given.field: _place(given) for given in launch.given},
         "mends": [
@@ -50,6 +50,15 @@ def _launch(launch: LaunchReport, plain: Plain) -> dict[str, Any]:
             for mend in launch.mends
         ],
         "resolved": _resolved(launch, plain),
+    }
+
+
+def _conditional(given: GivenValue, plain: Plain) -> dict[str, Any]:
+    return {
+        "field": given.field,
+        "value": plain(given.value),
+        "when": given.when,
+        "verdicts": [{"sm": found.sm, "verdict": found.verdict.value, "summary": found.summary} for found in given.verdicts],
     }
 
 

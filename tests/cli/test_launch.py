@@ -330,3 +330,18 @@ def test_a_model_that_lies_here_is_known(run: Run, here: Path) -> None:
     assert gate(run, *arguments, tree=tree)["findings"] == []
     (here / "model/config.json").write_text("no json", encoding="utf-8")
     assert gate(run, *arguments, tree=tree)["launch"][0]["model_config"] is None
+
+
+def test_what_is_set_under_a_condition_is_told_and_does_not_count(run: Run) -> None:
+    script = f'if [ "$FAST" = 1 ]; then EXTRA="{FUSION}"; fi\nsglang serve --model-path m $EXTRA\n'
+    document = gate(run, "--launch", launch_file("a.sh", script))
+    assert document["findings"] == []
+    (conditional,) = document["launch"][0]["conditional"]
+    assert (conditional["field"], conditional["verdicts"][0]["verdict"]) == (
+        "enable_flashinfer_allreduce_fusion",
+        "noop_with_side_effects",
+    )
+    ended = run("--sm", "120", FUSION_STORY, "--launch", "a.sh")
+    assert ended.status == 0
+    told = " ".join(ended.stdout.split())
+    assert f'maybe {FUSION} when [ "$FAST" = 1 ]: {FUSION} does nothing of what it is for on SM120' in told

@@ -63,9 +63,7 @@ def gate_launch(
         launch=launch,
         scenario=scenario,
         judged=judged,
-        report=replace(
-            _report(launch, judged, tuple(_conditional(gate, launch, scenario))), mends=tuple(mends_of(gate, scenario, judged.options))
-        ),
+        report=_report(launch, judged, tuple(_conditional(gate, launch, scenario)), tuple(mends_of(gate, scenario, judged.options))),
         findings=tuple(_named(finding, launch) for finding in findings),
         diagnostics=tuple(
             Diagnostic(problem.span.file, problem.span.line, problem.message) for problem in launch.problems if problem.kind in _LEFT_OUT

@@ -261,7 +261,8 @@ def is_instance(interp: Interpreter, value: Value, kinds: Value) -> Condition | 
     for condition, payload in alternatives(value, interp.space.true):
         held = False
         for kind in items:
-            answer = _is_instance(interp, payload, kind)
+            special = interp.world.is_instance(interp, payload, kind) if isinstance(payload, Instance) else None
+            answer = _is_instance(interp, payload, kind) if special is None else special
             if answer is None:
                 return None
             held = held or answer

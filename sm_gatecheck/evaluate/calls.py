@@ -298,18 +298,34 @@ def instantiate(
 def _bind_dataclass_fields(
     interp: Interpreter, cls: ClassValue, instance: Instance, args: tuple[Value, ...], keywords: dict[str, Value]
 ) -> None:
-    names = [
-        statement.target.id
-        for known in reversed(interp.mro(cls))
-        for statement in known.node.body
-        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
-    ]
-    for name, value in zip(names, args):
-        instance.attributes[name] = value
-    for name, value in keywords.items():
-        if name in names:
-            instance.attributes[name] = value
-    instance.escaped = len(names) == 0
+    """The fields of a class without a constructor of its own: as given, else as declared."""
+    declared: dict[str, tuple[ClassValue, ast.expr | None]] = {}
+    for known in reversed(interp.mro(cls)):
+        for statement in known.node.body:
+            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+                declared[statement.target.id] = (known, statement.value)
+    given = {**dict(zip(declared, args)), **{name: value for name, value in keywords.items() if name in declared}}
+    for name, (owner, default) in declared.items():
+        if name in given:
+            instance.attributes[name] = given[name]
+        elif default is not None:
+            value = _field_default(interp, owner, default)
+            if value is not None:
+                instance.attributes[name] = value
+    instance.escaped = len(declared) == 0
+
+
+def _field_default(interp: Interpreter, owner: ClassValue, default: ast.expr) -> Value | None:
+    """The default of a field: an expression, or what ``field(default=…)`` and ``field(default_factory=…)`` say; None for none."""
+    frame = Frame(owner.module, owner.qualname, interp.space.true, owner=owner, depth=REMEMBERED_DEPTH)
+    if isinstance(default, ast.Call) and interp.text(default.func, owner.module).rsplit(".", 1)[-1] == "field":
+        for keyword in default.keywords:
+            if keyword.arg == "default":
+                return interp.evaluate(keyword.value, frame)
+            if keyword.arg == "default_factory":
+                return call(interp, interp.evaluate(keyword.value, frame), (), {}, frame)
+        return None
+    return interp.evaluate(default, frame)
 
 
 def call_function(

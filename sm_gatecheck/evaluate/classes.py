@@ -59,6 +59,12 @@ def _as_tuple(interp: Interpreter, payload: Payload) -> Payload:
     return payload if any(item is None for item in items) else Sequence("tuple", tuple(item for item in items if item is not None))
 
 
+def is_record(node: ast.ClassDef) -> bool:
+    """Whether a class compares by its fields: it is a dataclass."""
+    names = [ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator) for decorator in node.decorator_list]
+    return any(name.rsplit(".", 1)[-1] == "dataclass" for name in names)
+
+
 def enum_members(interp: Interpreter, cls: ClassValue) -> list[tuple[str, Value]]:
     """The (name, raw value) pairs of an enum, in order; ``auto()`` counts from 1."""
     members: list[tuple[str, Value]] = []

@@ -12,6 +12,7 @@ from sm_gatecheck.evaluate.frames import Frame, Guard, escape, visible
 from sm_gatecheck.evaluate.operations import NEGATIVE, arithmetic, compare, lift, lift2, truth, truth_value
 from sm_gatecheck.evaluate.values import (
     Choice,
+    ClassValue,
     External,
     FunctionValue,
     Instance,
@@ -150,8 +151,13 @@ def _compare(interp: Interpreter, node: ast.Compare, frame: Frame) -> Value:
     result = interp.space.true
     for op, comparator in zip(node.ops, node.comparators):
         right = classes.as_sequence(interp, interp.evaluate(comparator, frame))
-        unknown = _made_from(interp, node, frame, left, right)
-        result = result & compare(interp.space, op, left, right, unknown, _AboutExternals(interp))
+        equal = interp.world.equal(left, right) if isinstance(op, (ast.Eq, ast.NotEq)) else None
+        if equal is None:
+            unknown = _made_from(interp, node, frame, left, right)
+            held = compare(interp.space, op, left, right, unknown, _AboutExternals(interp))
+        else:
+            held = equal if isinstance(op, ast.Eq) else ~equal
+        result = result & held
         left = right
     return truth_value(result)
 
@@ -322,6 +328,10 @@ MISSING = _Missing()
 def subscript(container: Payload, key: Payload) -> Value | _Missing | None:
     """``container[key]``; MISSING where it certainly raises, None where it cannot be told."""
     if isinstance(container, Mapping):
+        if not container.entries:
+            return MISSING
+        if isinstance(key, ClassValue) and all(isinstance(candidate, ClassValue) for candidate, _ in container.entries):
+            return next((item for candidate, item in container.entries if candidate is key), MISSING)
         if not is_constant(key):
             return None
         wanted = to_python(key)

@@ -344,13 +344,17 @@ def _with(interp: Interpreter, node: ast.With | ast.AsyncWith, frame: Frame) -> 
 
 def _try(interp: Interpreter, node: ast.Try, frame: Frame) -> None:
     entry, guards = frame.pc, len(frame.guards)
-    catch = Catch(_caught_names(interp, node.handlers, frame), interp.space.false)
-    frame.catches.append(catch)
+    # A handler that only passes the exception on catches nothing: what is raised inside is seen outside as it was raised.
+    handlers = [handler for handler in node.handlers if not _passes_on(handler)]
+    catch = Catch(_caught_names(interp, handlers, frame), interp.space.false)
+    if handlers:
+        frame.catches.append(catch)
     run(interp, node.body, frame)
-    frame.catches.pop()
+    if handlers:
+        frame.catches.pop()
     run(interp, node.orelse, frame)
     after = frame.pc
-    for handler in node.handlers:
+    for handler in handlers:
         frame.pc = entry & (_may_raise(interp, node, handler, frame) | catch.raised)
         if frame.pc.is_false:
             continue
@@ -361,6 +365,12 @@ def _try(interp: Interpreter, node: ast.Try, frame: Frame) -> None:
         after = after | frame.pc
     frame.pc = after
     run(interp, node.finalbody, frame)
+
+
+def _passes_on(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler ends by raising what it caught."""
+    last = handler.body[-1]
+    return isinstance(last, ast.Raise) and last.exc is None and not any(isinstance(node, (ast.Return, ast.If)) for node in handler.body)
 
 
 def _caught_names(interp: Interpreter, handlers: list[ast.ExceptHandler], frame: Frame) -> tuple[str, ...] | None:

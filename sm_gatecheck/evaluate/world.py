@@ -63,6 +63,12 @@ class World(Protocol):
     def item(self, interpreter: Interpreter, receiver: Value, key: Value) -> Value | None:
         """A subscript of a special object."""
 
+    def is_instance(self, interpreter: Interpreter, receiver: Instance, kind: Value) -> bool | None:
+        """Whether a special object is one of a class."""
+
+    def equal(self, left: Value, right: Value) -> Condition | None:
+        """When two objects are equal, where the world knows what they hold."""
+
     def unknown_attribute(self, interpreter: Interpreter, name: str) -> Value | None:
         """An attribute that is special whatever object it is asked of (``anything.server_args``)."""
 

@@ -42,6 +42,8 @@ class ModelRules:
     inherited: Mapping[str, Any]
     stand_ins: tuple[StandIn, ...]
     path_field: str
+    type_entry: str
+    base_classes: frozenset[str]
     memory: frozenset[str]
 
     def as_read(self, config: Mapping[str, Any], version: str | None) -> Mapping[str, Any]:
@@ -69,6 +71,8 @@ def load_model_rules(rules: Rulebook) -> ModelRules:
         dict(config["inherited"]),
         tuple(StandIn(row["model_type"], SpecifierSet(row.get("versions", "")), row["entries"]) for row in config.get("stand_in", [])),
         config["path_field"],
+        config["type_entry"],
+        frozenset(config["base_classes"]),
         frozenset(document["memory"]["functions"]),
     )
 

@@ -6,15 +6,16 @@ All of that is kept in one place (``Outcome.state``), so that a step can be repl
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
 from typing import Any
 
-from sm_gatecheck.evaluate.classes import instance_attribute
+from sm_gatecheck.evaluate.classes import class_attribute, instance_attribute, is_record
 from sm_gatecheck.evaluate.frames import Event, EventKind, Frame, guarded_write
 from sm_gatecheck.evaluate.interpreter import Interpreter
-from sm_gatecheck.evaluate.operations import lift
+from sm_gatecheck.evaluate.operations import compare, lift
 from sm_gatecheck.evaluate.values import (
+    ClassValue,
     External,
     FunctionValue,
     Instance,
@@ -23,7 +24,9 @@ from sm_gatecheck.evaluate.values import (
     Payload,
     Value,
     alternatives,
+    choice,
     is_constant,
+    payloads,
     to_python,
 )
 from sm_gatecheck.evaluate.values import Mapping as MappingValue
@@ -31,7 +34,7 @@ from sm_gatecheck.model.condition import Condition
 from sm_gatecheck.target.environment import PREFIX
 from sm_gatecheck.target.files import PATH, ModelFiles
 from sm_gatecheck.target.model_config import CONFIGURATION, ModelRules, configuration
-from sm_gatecheck.target.outcome import Outcome, Write
+from sm_gatecheck.target.outcome import INNER, Outcome, Write
 from sm_gatecheck.target.replay import Replay
 from sm_gatecheck.target.resolution_rules import ResolutionRules
 from sm_gatecheck.target.world import VARIABLE, SglangWorld
@@ -81,8 +84,8 @@ class ResolvingWorld(SglangWorld):
     def external_call(
         self, interpreter: Interpreter, dotted: str, args: tuple[Value, ...], keywords: dict[str, Value], text: str
     ) -> Value | None:
-        if dotted in ("copy.copy", "copy.deepcopy") and args and isinstance(args[0], Instance):
-            return self._copy(args[0])
+        if dotted in ("copy.copy", "copy.deepcopy") and args and all(map(_is_object, payloads(args[0]))):
+            return choice([(held, self._copy(record)) for held, record in alternatives(args[0], self.space.true)], Known(None))
         found = None if self.files is None or keywords else self.files.call(dotted, args)
         return found or super().external_call(interpreter, dotted, args, keywords, text)
 
@@ -92,7 +95,7 @@ class ResolvingWorld(SglangWorld):
         name = function.qualname.rsplit(".", 1)[-1]
         if name in self.rules.skipped and not self.knows_model:
             return False
-        return any(arg is self.instance or self._is_own(arg) for arg in args)
+        return any(arg is self.instance or self._is_own(arg) for arg in (*args, *(function.closure or {}).values()))
 
     def _is_own(self, value: Value) -> bool:
         """Whether a value is an object made by the code that is run, so that what is stored on it is part of the run."""
@@ -161,16 +164,49 @@ class ResolvingWorld(SglangWorld):
             old = instance_attribute(interpreter, receiver, name, frame) if receiver.cls is not None else receiver.attributes.get(name)
             if old is not None:
                 self._store(key, old, self.space.true)
+        self.outcome.writes.append(Write(f"{INNER}{name}", value, frame.pc, frame.module, node, tuple(frame.guards)))
         self._store(key, value, frame.pc)
         return True
 
-    def _copy(self, original: Instance) -> Instance:
+    def is_instance(self, interpreter: Interpreter, receiver: Instance, kind: Value) -> bool | None:
+        """A configuration is of the class that is declared for its model type, and of the one that all of them derive from."""
+        if receiver.name != CONFIGURATION:
+            return None
+        if isinstance(kind, ClassValue):
+            declared = class_attribute(interpreter, kind, self.model.type_entry)
+            return isinstance(declared, Known) and declared == receiver.attributes.get(self.model.type_entry)
+        return True if isinstance(kind, External) and kind.dotted.rsplit(".", 1)[-1] in self.model.base_classes else None
+
+    def equal(self, left: Value, right: Value) -> Condition | None:
+        """Objects of one class of records are equal where all of their fields are."""
+        if not (isinstance(left, Instance) and isinstance(right, Instance) and _is_object(left) and _is_object(right)):
+            return None
+        if left is right or left.cls is not right.cls or left.cls is None or not is_record(left.cls.node):
+            return self.space.true if left is right else None
+        result = self.space.true
+        for name in dict.fromkeys((*self.outcome.names(left), *self.outcome.names(right))):
+            a, b = self._field(left, name), self._field(right, name)
+            held = self.equal(a, b)
+            unknown = Opaque(f"9:{name}=={name}", f"{name} is the same")
+            result = result & (compare(self.space, ast.Eq(), a, b, _made(unknown)) if held is None else held)
+        return result
+
+    def _field(self, record: Instance, name: str) -> Value:
+        self._read((record, name))
+        return self.outcome.held(record, name)
+
+    def _copy(self, original: Payload) -> Instance:
+        assert isinstance(original, Instance)
         made = Instance(original.cls, original.name, dict(original.attributes), original.escaped)
+        for name, value in original.attributes.items():
+            if isinstance(value, Instance) and _is_object(value):
+                made.attributes[name] = self._copy(value)
         names = [key[1] for key in self.outcome.state if isinstance(key, tuple) and key[0] is original]
         for name in names:
-            value = self._read((original, name))
-            if value is not None:
-                self._store((made, name), value, self.space.true)
+            held = self._read((original, name))
+            if held is not None:
+                inner = self._copy(held) if isinstance(held, Instance) and _is_object(held) else held
+                self._store((made, name), inner, self.space.true)
         return made
 
     # -- replay -----------------------------------------------------------------------------------------------------------
@@ -180,13 +216,14 @@ class ResolvingWorld(SglangWorld):
             id(function.node),
             tuple(_RECEIVER if arg is self.instance else arg for arg in args),
             tuple(keywords.items()),
+            tuple(value for value in (function.closure or {}).values() if self._is_own(value)),
             id(frame.pc),
             bool(frame.catches),
         )
         try:
             step = self.memory.find(key, self.outcome.state)
         except TypeError:
-            step, key = None, (id(function.node), object(), (), 0, False)
+            step, key = None, (id(function.node), object(), (), (), 0, False)
         if step is None:
             self.memory.begin(key, len(self.outcome.events), len(self.outcome.writes))
             return None
@@ -292,6 +329,14 @@ class Listener:
         text = lift(world.space, _as_text, value, lambda: Opaque(f"9:{field}:{event.module.path}", field))
         world.outcome.writes.append(Write(field, text, condition, event.module, event.node, event.guards))
         world._store(field, text, condition)
+
+
+def _is_object(payload: Payload) -> bool:
+    return isinstance(payload, Instance) and (payload.cls is not None or payload.name == CONFIGURATION) and not payload.escaped
+
+
+def _made(unknown: Opaque) -> Callable[[], Opaque]:
+    return lambda: unknown
 
 
 def _as_text(payload: Payload) -> Payload | None:

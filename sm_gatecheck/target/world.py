@@ -209,6 +209,12 @@ class SglangWorld:
             return self.options.get(key.value)
         return None
 
+    def is_instance(self, interpreter: Interpreter, receiver: Instance, kind: Value) -> bool | None:
+        return None
+
+    def equal(self, left: Value, right: Value) -> Condition | None:
+        return None
+
     def unknown_attribute(self, interpreter: Interpreter, name: str) -> Value | None:
         if name in self.reading.option_attributes:
             return self.options_object(interpreter)

@@ -91,7 +91,7 @@ def _report(
     options = [*session.options, *session.variables]
     judge = Judge(session, sites)
     progress("Judging", 2, 3)
-    reports = tuple(_judge_option(judge, sites, option, request.sms) for option in options)
+    reports = tuple(_judge_option(judge, option, request.sms) for option in options)
     progress("Judging", 3, 3)
     diagnostics = (*tree.diagnostics, *_diagnostics(session, check))
     resolved, not_followed = (0, ()) if check is None else all_left(session, judge.baseline, diagnostics)
@@ -107,8 +107,8 @@ def _report(
     )
 
 
-def _judge_option(judge: Judge, sites: SiteIndex | NoSites, option: Option, sms: tuple[int, ...]) -> OptionReport:
-    trials = [judge.trial(option, value) for value in judged_values(option, sites.conditions(option.field))]
+def _judge_option(judge: Judge, option: Option, sms: tuple[int, ...]) -> OptionReport:
+    trials = [judge.trial(option, value) for value in judged_values(option, judge.conditions(option))]
     return judge_option(judge, trials, option, sms)
 
 

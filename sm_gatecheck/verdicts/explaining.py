@@ -63,7 +63,7 @@ def explain(tree: Tree, request: Request, asked: Option, values: tuple[Any, ...]
 def _explain(tree: Tree, request: Request, session: Session, asked: Option, values: tuple[Any, ...] | None) -> Explanation:
     judge = Judge(session, SiteIndex(session, session.reach.of))
     if values is None:
-        values = judged_values(asked, judge.sites.conditions(asked.field))
+        values = judged_values(asked, judge.conditions(asked))
     trials = [judge.trial(asked, value) for value in values]
     judged = judge_option(judge, trials, asked, request.sms)
     walk = _Walk(session, asked, request.sms)

@@ -8,7 +8,8 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from sm_gatecheck.evaluate.values import Known, Payload, Truth, Value, alternatives, from_python, is_constant, to_python
+from sm_gatecheck.evaluate.values import Known, OptionValue, Payload, Truth, Value, alternatives, from_python, is_constant, to_python
+from sm_gatecheck.evaluate.values import Mapping as MappingValue
 from sm_gatecheck.model.condition import ANY, Condition
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.verdict import Effect, EffectKind, Judgement, Phase, Verdict
@@ -16,7 +17,7 @@ from sm_gatecheck.model.wording import words
 from sm_gatecheck.target.environment import PREFIX
 from sm_gatecheck.target.outcome import Outcome
 from sm_gatecheck.target.session import Session
-from sm_gatecheck.verdicts.domains import known_values, shown
+from sm_gatecheck.verdicts.domains import has_unlisted_values, known_values, shown
 from sm_gatecheck.verdicts.evidence import proof
 from sm_gatecheck.verdicts.resolved import Alternative, conditions_by_place, differs, last_write, values_on
 from sm_gatecheck.verdicts.sites import Default, Site, Sites, active_on
@@ -176,6 +177,17 @@ class Judge:
                         condition = site.condition.restrict(name, value) & self.space.targets(bits)
                         yield replace(site, condition=condition), active
 
+    def conditions(self, option: Option) -> Iterable[Condition]:
+        """Conditions that compare an option whose values are listed nowhere: where sites read it, and in resolution."""
+        yield from self.sites.conditions(option.field)
+        if not has_unlisted_values(option):
+            return
+        outcome = self.session.resolver.run({option.field: OptionValue(option.field, option.field)})
+        yield from (event.condition for event in outcome.events)
+        for write in outcome.writes:
+            yield write.condition
+            yield from (condition for condition, _ in alternatives(write.value, self.space.true))
+
     def default_of(self, option: Option, declared: Default) -> Default:
         """The option's value when nobody sets it, as resolution leaves it on each SM."""
         value = self._before.get(option.field)
@@ -202,7 +214,15 @@ class Judge:
             self._compare_fields(trial, outcome, changed, 1 << index)
 
     def _is_changed(self, name: str, value: Value) -> bool:
-        return (name in self.session.options.by_field or name.startswith(PREFIX)) and self._before.get(name) != value
+        """Whether an option, a field of an object that an option holds, or a variable may have become something else."""
+        if not (name.partition(".")[0] in self.session.options.by_field or name.startswith(PREFIX)):
+            return False
+        return self._before.get(name) != value and not (isinstance(value, MappingValue) and name in self._records)
+
+    @cached_property
+    def _records(self) -> frozenset[str]:
+        """Options that hold objects: their fields are compared one by one."""
+        return frozenset(name.rpartition(".")[0] for name in self._before if "." in name)
 
     def _compare_events(self, trial: Trial, outcome: Outcome) -> None:
         before, after = conditions_by_place(self.baseline.events), conditions_by_place(outcome.events)
@@ -249,7 +269,7 @@ class Judge:
     def _set_effect(self, name: str, key: Any, alternative: Alternative, condition: Condition, outcome: Outcome, bits: int) -> Effect:
         write = last_write(outcome, name, key, self.space, bits) or last_write(self.baseline, name, key, self.space, bits)
         is_variable = name.startswith(PREFIX)
-        option = None if is_variable else self.session.options.by_field[name]
+        option = None if is_variable else self.session.options.by_field[name.partition(".")[0]]
         file = write.module.path if write is not None else option.file if option is not None else ""
         line = getattr(write.node, "lineno", 1) if write is not None else option.line if option is not None else 1
         value = _settled(alternative.value) if alternative.known else None

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from sm_gatecheck.evaluate.frames import Event
-from sm_gatecheck.evaluate.values import Choice, Opaque, Payload, Truth, Value, alternatives, is_constant, to_python
+from sm_gatecheck.evaluate.values import Choice, Known, Opaque, Payload, Sequence, Truth, Value, alternatives, is_constant, to_python
+from sm_gatecheck.evaluate.values import Mapping as MappingValue
 from sm_gatecheck.model.condition import Condition, Space
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.verdict import DefaultAlternative
 from sm_gatecheck.model.wording import words
-from sm_gatecheck.target.outcome import Outcome, Write
+from sm_gatecheck.target.outcome import INNER, Outcome, Write
 
 UNKNOWN_VALUE = "?"
 
@@ -52,6 +53,7 @@ def _plain(space: Space, payload: Payload, left: Condition, bits: int) -> list[t
             for answer, condition in ((True, left & held), (False, left & ~held))
             if not condition.is_false
         ]
+    payload = _settled_items(payload, bits)
     if is_constant(payload):
         constant = to_python(payload)
         return [(("value", repr(constant)), Alternative(constant, left))]
@@ -60,13 +62,36 @@ def _plain(space: Space, payload: Payload, left: Condition, bits: int) -> list[t
     return [(("unknown", key), Alternative(text, left, known=False))]
 
 
+def _settled_items(payload: Payload, bits: int) -> Payload:
+    """A mapping or list whose items have one value each on an SM, with those values."""
+    if isinstance(payload, MappingValue):
+        return MappingValue(tuple((key, _on(item, bits)) for key, item in payload.entries))
+    if isinstance(payload, Sequence):
+        return Sequence(payload.kind, tuple(_on(item, bits) for item in payload.items))
+    return payload
+
+
+def _on(value: Value, bits: int) -> Value:
+    if isinstance(value, Choice):
+        left = [payload for condition, payload in value.alternatives if not condition.on(bits).is_false]
+        if len(left) != 1:
+            return value
+        value = left[0]
+    if isinstance(value, Truth):
+        held = value.condition.on(bits)
+        return Known(True) if held.is_true else Known(False) if held.is_false else value
+    return value if isinstance(value, Choice) else _settled_items(value, bits)
+
+
 def differs(a: dict[Hashable, Alternative], b: dict[Hashable, Alternative]) -> bool:
     """Whether a field may end with another value, or under another condition."""
     return a.keys() != b.keys() or any(a[key].condition is not b[key].condition for key in a)
 
 
 def last_write(outcome: Outcome, field: str, key: Hashable, space: Space, bits: int) -> Write | None:
-    """The last write of a field that may leave this value on this SM."""
+    """The last write of a field that may leave this value on this SM; of an object's field, by its own name."""
+    if "." in field:
+        field = f"{INNER}{field.rsplit('.', 1)[-1]}"
     for write in reversed(outcome.writes):
         if write.field == field and (write.condition.exists & bits) and key in values_on(space, write.value, bits):
             return write

@@ -35,10 +35,14 @@ def resolution_releases() -> tuple[str, ...]:
 
 @cache
 def resolution(release: str) -> Any:
-    """The runs of a release, with ``left_out``: those that must not be compared."""
+    """The runs of a release, with ``left_out``: those and fields that must not be compared."""
     truth = json.loads(gzip.decompress((RESOLUTION / f"{release}.json.gz").read_bytes()))
-    runs = read_toml(RESOLUTION / "left_out.toml")["run"]
-    return {**truth, "left_out": [run for run in runs if release in run["releases"]]}
+    left_out = read_toml(RESOLUTION / "left_out.toml")
+    return {
+        **truth,
+        "left_out": [run for run in left_out["run"] if release in run["releases"]],
+        "left_out_fields": [name for row in left_out["field"] for name in row["names"]],
+    }
 
 
 def facts() -> Any:

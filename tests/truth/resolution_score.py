@@ -250,7 +250,7 @@ def _default_scores(inventories: Mapping[str, Inventory], truth: Mapping[str, An
             resolved = {name: value for name, value in baseline["fields"].items() if not name.startswith("env:")}
             resolved.pop("tp_size", None)
             for name in dict.fromkeys((*truth["defaults"], *resolved)):
-                if name == "tp_size":
+                if name == "tp_size" or any(known.startswith(f"{name}.") for known in resolved) or name in truth.get("left_out_fields", ()):
                     continue
                 where = f"{context} {name}@SM{sm}"
                 fault = _default_fault(inventory, name, sm, name in resolved, resolved.get(name))

@@ -15,6 +15,7 @@ from tests.truth import (
     options_score,
     predicates_score,
     resolution_score,
+    resolved,
 )
 from tests.truth.score import Score
 
@@ -87,7 +88,7 @@ def _case_releases() -> tuple[str, ...]:
 
 def _resolution(row: str) -> tuple[Score, ...]:
     truth = files.resolution(row)
-    inventories = {context: command.context_inventory(row, context) for context in truth["runs"]}
+    inventories = {context: resolved.context_inventory(row, context) for context in truth["runs"]}
     return resolution_score.score(inventories, truth)
 
 

@@ -61,7 +61,7 @@ def test_every_run_is_counted_on_every_sm() -> None:
     truth = files.resolution("0.5.12")
     runs = list(runs_of(truth, "llama|tp1"))
     table = truth["runs"]["llama|tp1"]
-    assert len(runs) == 7 * (len(table["effects"]) + len(table["no_effect_on_any_sm"]))
+    assert len(runs) == 7 * (len(table["effects"]) + len(table["no_effect_on_any_sm"]) - len(truth["left_out"]))
     assert len({str(run) for run in runs}) == len(runs)
 
 
@@ -69,7 +69,7 @@ def test_left_out_runs_are_not_compared() -> None:
     truth = truth_of("same", left_out=[{"option": "x", "value": "True"}])
     assert list(runs_of(truth, CONTEXT)) == []
     assert any(item["option"].startswith("remote") for item in files.resolution("0.5.9")["left_out"])
-    assert files.resolution("0.5.12")["left_out"] == []
+    assert not any(item["option"].startswith("remote") for item in files.resolution("0.5.12")["left_out"])
 
 
 def test_nothing_happened() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from sm_gatecheck.launch.checking import LaunchCheck, LaunchInput
 from sm_gatecheck.launch.editing import TRIED, Stretch, replaced, without
@@ -63,44 +63,67 @@ class Fix:
     report: Report | None = None
 
 
+class Reader(Protocol):
+    """What edits ask of a check: the launches as they would be with other contents of files."""
+
+    def read(self, wanted: LaunchInput, contents: Mapping[Path, bytes] | None = None) -> tuple[Launch, ...]: ...
+
+
 def fix_launches(check: LaunchCheck, wanted: LaunchInput, to_mend: Wanted) -> Fix:
     """Mend the files of a command line, in memory. UsageError where one cannot be read."""
-    return _Fixer(check, wanted, to_mend).run()
+    editor = _Editor(check, wanted)
+    fix = editor.fix
+    for _ in range(ROUNDS):
+        launches = editor.launches()
+        gated = check.gated(launches)
+        fix.launches, fix.report = launches, check.report(gated)
+        accepted = set(to_mend(fix.report))
+        mends = {(number, mend.field): mend for number, mend in _mends(gated) if (number, mend.field) in accepted}
+        before = len(fix.done)
+        todo = [target for target in mends if target not in editor.given_up]
+        if not editor.mend_together(launches, todo, mends):
+            for target in todo:
+                editor.mend(target, mends)
+        if len(fix.done) == before:
+            break
+    fix.done.sort(key=lambda done: done.place)
+    return editor.finished()
+
+
+def remove_option(reader: Reader, wanted: LaunchInput, number: int, name: str) -> Fix:
+    """Take one option (a variable as ``env:NAME``) out of one launch, in memory, or say why that is not possible."""
+    editor = _Editor(reader, wanted)
+    editor.launches()
+    editor.mend((number, name), {(number, name): Mend(name, "remove", None)})
+    return editor.finished()
 
 
 @dataclass
-class _Fixer:
-    check: LaunchCheck
+class _Editor:
+    """Edits files in memory, each edit read again before it counts."""
+
+    reader: Reader
     wanted: LaunchInput
-    to_mend: Wanted
     fix: Fix = field(default_factory=Fix)
     original: tuple[Launch, ...] = ()
     """The launches before any edit: where things stood for whoever reads about them."""
     given_up: set[tuple[int, str]] = field(default_factory=set)
 
-    def run(self) -> Fix:
-        for _ in range(ROUNDS):
-            launches = self._read(self.fix.after)
-            self.original = self.original or launches
-            gated = self.check.gated(launches)
-            self.fix.launches, self.fix.report = launches, self.check.report(gated)
-            accepted = set(self.to_mend(self.fix.report))
-            mends = {(number, mend.field): mend for number, mend in _mends(gated) if (number, mend.field) in accepted}
-            before = len(self.fix.done)
-            todo = [target for target in mends if target not in self.given_up]
-            if not self._mend_together(launches, todo, mends):
-                for target in todo:
-                    self._mend(target, mends)
-            if len(self.fix.done) == before:
-                break
-        self.fix.done.sort(key=lambda done: done.place)
+    def launches(self) -> tuple[Launch, ...]:
+        """The launches as edited so far."""
+        found = self._read(self.fix.after)
+        self.original = self.original or found
+        return found
+
+    def finished(self) -> Fix:
+        """What became of the files, those that did not change left out."""
         self.fix.after = {path: data for path, data in self.fix.after.items() if data != self.fix.before[path]}
         return self.fix
 
     def _read(self, contents: Contents) -> tuple[Launch, ...]:
-        return self.check.read(self.wanted, contents)
+        return self.reader.read(self.wanted, contents)
 
-    def _mend_together(self, launches: Sequence[Launch], todo: Sequence[Target], mends: Mapping[Target, Mend]) -> bool:
+    def mend_together(self, launches: Sequence[Launch], todo: Sequence[Target], mends: Mapping[Target, Mend]) -> bool:
         """All mends at once, each in its tidiest way, from the end of the files so that places stay right; False where that fails."""
         settings = {target: setting for target in todo if (setting := setting_of(launches[target[0]], target[1])) is not None}
         saved, done, seen = dict(self.fix.after), [], set()
@@ -124,10 +147,10 @@ class _Fixer:
         self.fix.done.extend(done)
         return True
 
-    def _mend(self, target: Target, mends: Mapping[Target, Mend]) -> None:
+    def mend(self, target: Target, mends: Mapping[Target, Mend]) -> None:
         """Mend one option of one launch, if it is still there."""
         number, name = target
-        launches = self._read(self.fix.after)
+        launches = self.launches()
         setting = setting_of(launches[number], name)
         mend = mends[target]
         if setting is None or (mend.action == "replace" and setting.value == mend.value):
@@ -286,4 +309,4 @@ def _problems(launch: Launch) -> set[tuple[str, str]]:
     return {(problem.kind, problem.message) for problem in launch.problems}
 
 
-__all__ = ["Done", "Fix", "Left", "fix_launches"]
+__all__ = ["Done", "Fix", "Left", "Reader", "fix_launches", "remove_option"]

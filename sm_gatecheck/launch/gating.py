@@ -17,6 +17,7 @@ from sm_gatecheck.model.launch_report import ConditionalVerdict, GivenValue, Lau
 from sm_gatecheck.model.report import Diagnostic, Finding
 from sm_gatecheck.model.span import Span
 from sm_gatecheck.model.verdict import EffectKind, Judgement, OptionReport, Severity, Verdict
+from sm_gatecheck.target.options import OptionRules, refuses_retired_flags
 from sm_gatecheck.verdicts.findings import RULE_OF, finding_of, fingerprint
 from sm_gatecheck.verdicts.gate import NOT_KNOWN, VARIABLE, Gate, Judged, Refusal, Scenario
 from sm_gatecheck.verdicts.mending import mends_of, said
@@ -55,7 +56,7 @@ def gate_launch(
         *_verdicts(launch, judged),
         *_chosen(launch, judged),
         *_refusals(launch, judged.refusals),
-        *_dropped(launch, gate.sms),
+        *_dropped(launch, gate),
         *_not_read(launch, gate, tuple(variables)),
         *_other_release(launch, gate.sms, release),
     ]
@@ -178,11 +179,21 @@ def _subject(problem: Problem) -> str:
     return problem.flag or problem.kind
 
 
-def _dropped(launch: Launch, sms: Iterable[int]) -> Iterator[Finding]:
-    for name, setting in launch.options.items():
-        if not setting.is_stored:
-            message = f"{setting.flag} is deprecated: the server takes it, warns, and does nothing with it"
-            yield from _for_each(sms, DROPPED, Severity.WARNING, name, setting.value, message, setting.span)
+def _dropped(launch: Launch, gate: Gate) -> Iterator[Finding]:
+    """Retired flags that store nothing: dropped with a warning, or refused, as the tree's own action does it."""
+    retired = [(name, setting) for name, setting in launch.options.items() if not setting.is_stored]
+    refused = bool(retired) and refuses_retired_flags(gate.session.program, OptionRules.read(gate.session.rules))
+    deprecations = {deprecation.flag: deprecation for deprecation in gate.session.options.deprecations}
+    for name, setting in retired:
+        option = gate.options.get(name)
+        said = f": {' '.join(option.help.split())}" if option is not None and option.help else ""
+        deprecation = deprecations.get(setting.flag)
+        if refused or (deprecation is not None and deprecation.message is not None):
+            message = f"{setting.flag} is retired, and the server refuses it{said}"
+            yield from _for_each(gate.sms, NOT_TAKEN, Severity.ERROR, name, setting.value, message, setting.span)
+        else:
+            message = f"{setting.flag} is deprecated: the server takes it, warns, and does nothing with it{said}"
+            yield from _for_each(gate.sms, DROPPED, Severity.WARNING, name, setting.value, message, setting.span)
 
 
 def _not_read(launch: Launch, gate: Gate, patterns: tuple[str, ...]) -> Iterator[Finding]:

@@ -248,7 +248,7 @@ def _maybe(launch: LaunchReport) -> Iterable[tuple[str, Text]]:
 
 def _resolved(sheet: Sheet, style: TextStyle, report: Report, launch: LaunchReport) -> None:
     """A row a change: the certain ones first, those that hang on a condition after them, those of particular models only if asked for."""
-    for sm, options in launch.resolved:
+    for sm, options in (entry for entry in launch.resolved if entry[0] in report.sms):
         certain = [option for option in options if option.when is None]
         open_ones = [option for option in options if option.when is not None and (option.is_ordinary or style.whole)]
         hidden = len(options) - len(certain) - len(open_ones)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -345,3 +346,22 @@ def test_what_is_set_under_a_condition_is_told_and_does_not_count(run: Run) -> N
     assert ended.status == 0
     told = " ".join(ended.stdout.split())
     assert f'maybe {FUSION} when [ "$FAST" = 1 ]: {FUSION} does nothing of what it is for on SM120' in told
+
+
+@pytest.mark.parametrize(("does", "rule", "status"), [("", "GC205", 0), ('        raise ValueError("gone")\n', "GC201", 1)])
+def test_a_retired_flag_is_dropped_or_refused_as_the_tree_does_it(run: Run, does: str, rule: str, status: int) -> None:
+    tree = Path("tree/sglang")
+    shutil.copytree(FIXTURES / "deprecated-flag/sglang", tree)
+    path = tree / "srt/server_args.py"
+    text = path.read_text(encoding="utf-8").replace("action=DeprecatedAction,", "action=DeprecatedAction,\n            nargs=0,")
+    head = "class DeprecatedAction(argparse.Action):"
+    before, _, after = text.partition(head)
+    call = "    def __call__(self, parser, namespace, values, option_string=None):\n"
+    path.write_text(before + head + after.replace(call, call + does, 1), encoding="utf-8")
+    script = launch_file("a.sh", "sglang serve --model-path m --enable-old-mixing\n")
+    (finding,) = gate(run, "--launch", script, tree=str(tree))["findings"]
+    assert (finding["rule"], finding["option"]) == (rule, "enable_old_mixing")
+    assert "mixing has one form now" in finding["message"]
+    assert run("--sm", "120", str(tree), "--launch", script).status == status
+    assert run("fix", "--sm", "120", str(tree), "--launch", script, "--write").status == 0
+    assert Path("a.sh").read_text(encoding="utf-8") == "sglang serve --model-path m\n"

@@ -12,7 +12,8 @@ here are the three ways of declaring, each in its file, and what they share:
 
 from sm_gatecheck.target.options.environment import read_environment
 from sm_gatecheck.target.options.reader import read_options
+from sm_gatecheck.target.options.retired import refuses_retired_flags
 from sm_gatecheck.target.options.rules import OptionRules
 from sm_gatecheck.target.options.table import Deprecation, OptionTable
 
-__all__ = ["Deprecation", "OptionRules", "OptionTable", "read_environment", "read_options"]
+__all__ = ["Deprecation", "OptionRules", "OptionTable", "read_environment", "read_options", "refuses_retired_flags"]

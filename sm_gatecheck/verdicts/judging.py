@@ -67,7 +67,7 @@ class Trial:
         own = {site.read_at(self.option.field) for site, _ in self.sites if id(site) not in self.spared}
         functions: dict[tuple[str, str], tuple[Site, int]] = {}
         for site, active in self.behaviours:
-            if id(site) not in self.doubtful and site.read_at(self.option.field) in own:
+            if id(site) not in self.doubtful and not site.remote and site.read_at(self.option.field) in own:
                 key = (site.summary.module.path, site.summary.qualname)
                 known = functions.get(key)
                 functions[key] = (site, active) if known is None else (known[0], known[1] | active)

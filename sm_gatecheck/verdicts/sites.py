@@ -60,6 +60,8 @@ class Site:
     summary: Summary
     option: str | None = None
     chain: tuple[tuple[Module, ast.AST], ...] = ()
+    remote: bool = False
+    """Whether only callers of the function ask for the target: a way there is missing on some SM, not a part of what it does."""
 
     @property
     def line(self) -> int:
@@ -230,7 +232,13 @@ def _under(site: Site, called: Condition) -> Site:
         site.summary,
         site.option,
         site.chain,
+        called.depends_on_target() and not _asks_target_itself(site),
     )
+
+
+def _asks_target_itself(site: Site) -> bool:
+    conditions = [site.condition, *(condition for value in site.values for condition in _conditions_in(value))]
+    return any(condition.depends_on_target() for condition in conditions)
 
 
 def _belongs_to_resolution(session: Session, summary: Summary) -> bool:

@@ -28,6 +28,7 @@ from sm_gatecheck.evaluate.values import (
     choice,
     fields_in,
     fields_of,
+    is_constant,
 )
 from sm_gatecheck.model.condition import Condition, Space, SpaceExhausted
 from sm_gatecheck.model.gaps import Reason
@@ -97,7 +98,10 @@ class _Listener:
             self._summary.calls.setdefault(name.rsplit(".", 1)[-1], []).append(condition)
         elif kind == "store" and "[" not in name and (condition.depends_on_target() or any(map(_told_by_target, values))):
             self._summary.made_of_target.add(name.rsplit(".", 1)[-1])
-        return bool(fields_in(condition)) or _given(values, keywords)
+        rewrites = (
+            kind == "store" and condition.depends_on_target() and not any(isinstance(v, Choice) or not is_constant(v) for v in values)
+        )
+        return rewrites or bool(fields_in(condition)) or _given(values, keywords)
 
     def record(self, event: Event) -> None:
         if (

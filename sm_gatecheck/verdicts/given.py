@@ -20,6 +20,7 @@ class GivenSites:
         self._index = index
         self._given = given
         self.gated_in_resolution = index.gated_in_resolution
+        self.rewrites = index.rewrites
 
     def decided(self, field: str) -> Iterator[Site]:
         return self._filled_in(self._index.decided(field), field)

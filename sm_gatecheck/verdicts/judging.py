@@ -152,6 +152,7 @@ class Judge:
             self._resolve(trial)
             if self.situation.inherits:
                 trial.sites.extend(self._inherited(trial))
+            self._rewritten_later(trial)
         return trial
 
     def _inherited(self, trial: Trial) -> Iterator[tuple[Site, int]]:
@@ -288,6 +289,31 @@ class Judge:
             trial.replaced_when[bits] = trial.replaced_when.get(bits, self.space.false) | condition
             effect = self._set_effect(trial.option.field, key, alternative, condition, outcome, bits)
             trial.replaced.setdefault(bits, []).append(effect)
+
+    def _rewritten_later(self, trial: Trial) -> None:
+        """The SMs on which code outside resolution puts another value in the option's place."""
+        for rewrite in self.sites.rewrites.get(trial.option.field, ()):
+            if rewrite.value == trial.value:
+                continue
+            phase = self.session.effects.phase_of(rewrite.module.path, rewrite.summary.qualname)
+            for bits in (1 << index for index in range(len(self.space.sms))):
+                condition = self.space.certain(rewrite.condition.restrict(trial.option.field, trial.value).on(bits))
+                if condition.is_false:
+                    continue
+                what = f"{rewrite.field} = {rewrite.value!r}"
+                trial.replaced_when[bits] = trial.replaced_when.get(bits, self.space.false) | condition
+                trial.replaced.setdefault(bits, []).append(
+                    Effect(
+                        EffectKind.SETS_OPTION,
+                        phase,
+                        what,
+                        rewrite.module.path,
+                        rewrite.line,
+                        rewrite.field,
+                        _settled(rewrite.value),
+                        words(condition),
+                    )
+                )
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
 

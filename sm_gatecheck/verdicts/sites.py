@@ -30,7 +30,9 @@ from sm_gatecheck.evaluate.values import (
     alternatives,
     fields_in,
     fields_of,
+    is_constant,
     payloads,
+    to_python,
 )
 from sm_gatecheck.evaluate.values import Mapping as MappingValue
 from sm_gatecheck.model.condition import ANY, Condition, Space
@@ -86,6 +88,7 @@ class Sites(Protocol):
     """What judging asks of the sites of a tree."""
 
     gated_in_resolution: set[str]
+    rewrites: dict[str, list[Rewrite]]
 
     def decided(self, field: str) -> Iterable[Site]: ...
     def further(self, field: str) -> Iterable[Site]: ...
@@ -96,6 +99,7 @@ class NoSites:
     """What is left where only resolution is looked at."""
 
     def __init__(self) -> None:
+        self.rewrites: dict[str, list[Rewrite]] = {}
         self.gated_in_resolution: set[str] = set()
 
     def decided(self, field: str) -> Iterable[Site]:
@@ -111,6 +115,18 @@ class NoSites:
         return 0
 
 
+@dataclass(frozen=True, eq=False)
+class Rewrite:
+    """An option that code outside resolution sets to a constant on some SMs."""
+
+    field: str
+    value: Any
+    condition: Condition
+    module: Module
+    line: int
+    summary: Summary
+
+
 class SiteIndex:
     """The sites of a tree by option: those that the target may decide about at once, the others one option at a time."""
 
@@ -120,11 +136,16 @@ class SiteIndex:
         self._of_summary: dict[Key, list[Site]] = {}
         self._decided: dict[str, list[Site]] = {}
         self._further: dict[str, tuple[list[Site], Iterator[Summary]]] = {}
+        self.rewrites: dict[str, list[Rewrite]] = {}
+        """By option, where code outside resolution puts another value in its place on some SMs."""
         self.gated_in_resolution: set[str] = set()
         """Options on which some refusal or write of resolution depends together with the target, under whatever settings."""
         for summary in session.search.decided_by_target():
             if _belongs_to_resolution(session, summary):
                 self.gated_in_resolution |= _asked_with_target(summary)
+            else:
+                for rewrite in _rewrites(summary):
+                    self.rewrites.setdefault(rewrite.field, []).append(rewrite)
             for site in self._sites(summary):
                 for name in site.fields:
                     self._decided.setdefault(name, []).append(site)
@@ -187,6 +208,15 @@ def _conditions_in(value: Value) -> Iterator[Condition]:
             yield payload.condition
     if isinstance(value, Truth):
         yield value.condition
+
+
+def _rewrites(summary: Summary) -> Iterator[Rewrite]:
+    for event in summary.events:
+        stored = event.kind == "store" and isinstance(event.receiver, Instance) and event.receiver.name == OPTIONS
+        value = event.values[0] if stored and event.values else None
+        if value is not None and not isinstance(value, Choice) and is_constant(value) and event.condition.depends_on_target():
+            line = getattr(event.node, "lineno", 1)
+            yield Rewrite(event.name.rsplit(".", 1)[-1], to_python(value), event.condition, event.module, line, summary)
 
 
 def _refusal_site(session: Session, refusal: Refusal) -> Site:

@@ -446,9 +446,10 @@ class Judge:
         if trial.refusing is None:
             found = [(refusal.effect, refusal.condition) for refusal in trial.raised]
             for site, active in trial.sites:
-                if site.kind is EffectKind.RAISES and active and active != self._everything and _target_decides(site):
-                    condition = site.condition.restrict(trial.option.field, trial.value) & self.space.targets(active)
-                    found.append((self._site_effect(site), self.space.certain(condition)))
+                if site.kind is EffectKind.RAISES and active and _target_decides(site, active == self._everything):
+                    condition = self.space.certain(site.condition.restrict(trial.option.field, trial.value) & self.space.targets(active))
+                    if condition.depends_on_target():
+                        found.append((self._site_effect(site), condition))
             trial.refusing = found
         return trial.refusing
 
@@ -504,11 +505,16 @@ def _order(effect: Effect) -> tuple[int, bool, str, int, str]:
     return _PHASES[effect.phase], effect.kind is EffectKind.BEHAVIOUR, effect.file, effect.line, effect.what
 
 
-def _target_decides(site: Site) -> bool:
-    """Whether a refusal is about the target, or about something opaque (a shape, a checkpoint) on a path that the target chose."""
+def _target_decides(site: Site, itself: bool) -> bool:
+    """Whether a refusal is about the target, or about something opaque (a shape, a checkpoint) on a path that the target chose.
+
+    ``itself``: only where the last test asks for the target, as one must that refuses on every SM under some condition.
+    """
     if not site.guards:
         return site.condition.depends_on_target()
     last = site.guards[-1].condition
+    if itself:
+        return last.depends_on_target()
     return last.depends_on_target() or all(atom.field is not None for atom in last.atoms())
 
 

@@ -448,10 +448,21 @@ class Judge:
             for site, active in trial.sites:
                 if site.kind is EffectKind.RAISES and active and _target_decides(site, active == self._everything):
                     condition = self.space.certain(site.condition.restrict(trial.option.field, trial.value) & self.space.targets(active))
+                    condition = self._with_others_left_alone(condition)
                     if condition.depends_on_target():
                         found.append((self._site_effect(site), condition))
             trial.refusing = found
         return trial.refusing
+
+    def _with_others_left_alone(self, condition: Condition) -> Condition:
+        """A condition of refusal for the launch that sets this option alone: the others stand where resolution leaves them."""
+        for name in sorted(condition.fields_and_taints()):
+            option = self.session.options.by_field.get(name)
+            if option is not None and name not in self.session.settings:
+                usual = self.default_of(option, Default(((self.space.true, option.default),)))
+                if not any(value is ANY for _, value in usual.alternatives):
+                    condition = usual.in_condition(condition, name)
+        return condition
 
     def _refused_at_all(self, trial: Trial) -> Condition:
         """When anything at all refuses the value, whatever decides it."""
@@ -514,7 +525,7 @@ def _target_decides(site: Site, itself: bool) -> bool:
         return site.condition.depends_on_target()
     last = site.guards[-1].condition
     if itself:
-        return last.depends_on_target()
+        return last.depends_on_target() and all(atom.field is not None for atom in last.atoms())
     return last.depends_on_target() or all(atom.field is not None for atom in last.atoms())
 
 

@@ -365,3 +365,26 @@ def test_a_retired_flag_is_dropped_or_refused_as_the_tree_does_it(run: Run, does
     assert run("--sm", "120", str(tree), "--launch", script).status == status
     assert run("fix", "--sm", "120", str(tree), "--launch", script, "--write").status == 0
     assert Path("a.sh").read_text(encoding="utf-8") == "sglang serve --model-path m\n"
+
+
+@pytest.mark.parametrize(("sm", "variable", "found"), [("120", "SGLANG_TINY_PAIRS", ["GC104"]), ("90", "SGLANG_TINY_PAIRS", [])])
+def test_a_variable_that_does_nothing_on_this_gpu_is_found_and_taken_out(run: Run, sm: str, variable: str, found: list[str]) -> None:
+    tree = str(FIXTURES / "environment-option")
+    text = f"export {variable}=1\nsglang serve --model-path m\n"
+    script = launch_file("a.sh", text)
+    assert [rule for rule, _ in rules(gate(run, "--launch", script, tree=tree, sm=sm))] == found
+    run("fix", "--sm", sm, tree, "--launch", script, "--write")
+    assert Path("a.sh").read_text(encoding="utf-8") == ("sglang serve --model-path m\n" if found else text)
+
+
+def test_a_variable_that_resolution_reads_has_its_effects(run: Run) -> None:
+    tree = choosing_tree('os.environ.get("SGLANG_ORDER") == "fast"')
+    path = Path(tree) / "srt/server_args.py"
+    path.write_text(path.read_text(encoding="utf-8").replace("import logging\n", "import logging\nimport os\n", 1), encoding="utf-8")
+    script = launch_file("a.sh", "SGLANG_ORDER=fast sglang serve --model-path m\n")
+    document = gate(run, "--launch", script, tree=tree)
+    assert document["resolved"]["120"]["queue_order"]["value"] == "tensor"
+    (finding,) = document["findings"]
+    assert (finding["rule"], finding["option"], finding["column"]) == ("GC101", "queue_order", 1)
+    assert finding["message"].endswith("SGLang chooses this because of SGLANG_ORDER.")
+    assert gate(run, "--launch", launch_file("a.sh", "sglang serve --model-path m\n"), tree=tree)["findings"] == []

@@ -85,7 +85,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The answer of ``gatecheck explain``. ``lines`` holds the source of each ``file:line`` that is referred to."""
+    """The answer of ``gatecheck explain``. ``lines`` holds the source of each ``file:line`` that is referred to.
+
+    ``known_sms`` are all that gatecheck knows, of which ``sms`` were asked for.
+    """
 
     source: Source
     assumptions: Assumptions
@@ -94,6 +97,7 @@ class Explanation:
     defaults: tuple[tuple[int, tuple[DefaultAlternative, ...]], ...]
     answers: tuple[Answer, ...]
     not_followed: tuple[NotFollowed, ...] = ()
+    known_sms: tuple[int, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     lines: dict[str, str] = field(default_factory=dict)
 

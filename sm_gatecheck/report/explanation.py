@@ -25,6 +25,7 @@ from sm_gatecheck.report.wording import (
     option_name,
     setting,
     sm_list,
+    sm_set,
     sm_title,
     source_title,
     value_text,
@@ -187,14 +188,14 @@ def _read(sheet: Sheet, explanation: Explanation, number: int, read: Read, whole
     sheet.blank()
     where = f" in {visible(read.place.function)}" if read.place.function else ""
     sheet.paragraph(Text(f"{number}. ", style="bold").append_text(place(read.place.file, read.place.line)).append(where), indent=2)
-    rows: list[tuple[str, Text]] = [("", _standing(explanation.sms, read))]
+    rows: list[tuple[str, Text]] = [("", _standing(explanation, read))]
     if not read.gated and not whole and all(done.kind is EffectKind.BEHAVIOUR for done in read.happenings):
         rows.append(("reads", Text(visible(read.place.source), style="dim")))
         sheet.rows(rows, indent=5, label_width=LABEL)
         return
     if all((test.place.file, test.place.line) != (read.place.file, read.place.line) for test in read.tests):
         rows.append(("reads", Text(visible(read.place.source), style="dim")))
-    rows += [_test(test) for test in read.tests]
+    rows += [_test(test, explanation.known_sms) for test in read.tests]
     limit = len(read.happenings) if whole else DONE_SHOWN
     for index, done in enumerate(read.happenings[:limit]):
         rows.append(("does" if index == 0 else "", _done(done, explanation.sms)))
@@ -207,23 +208,23 @@ def _read(sheet: Sheet, explanation: Explanation, number: int, read: Read, whole
     sheet.rows(rows, indent=5, label_width=LABEL)
 
 
-def _standing(sms: Sequence[int], read: Read) -> Text:
+def _standing(explanation: Explanation, read: Read) -> Text:
     """Whether the place makes a difference on the SMs that were asked for, and where else it does."""
+    refuses = bool(read.happenings) and read.happenings[0].kind is EffectKind.RAISES
+    verb, not_there = ("refuses", "not") if refuses else ("makes a difference", "none")
     if not read.gated:
-        return Text("makes a difference on every SM")
-    dead = [sm for sm in sms if sm not in read.live_on]
-    line = Text(f"makes a difference on {sm_list(read.live_on)}", style="green")
-    return line.append(f", none on {sm_list(dead)}", style="yellow") if dead else line
+        return Text(f"{verb} on every SM", style="red" if refuses else "")
+    spared = [sm for sm in explanation.sms if sm not in read.live_on]
+    line = Text(f"{verb} on {sm_set(read.live_on, explanation.known_sms)}", style="red" if refuses else "green")
+    return line.append(f", {not_there} on {sm_list(spared)}", style="green" if refuses else "yellow") if spared else line
 
 
-def _test(test: Test) -> tuple[str, Text]:
+def _test(test: Test, known: Sequence[int]) -> tuple[str, Text]:
     label = {True: "if", False: "if not", None: "past"}[test.passes_if]
     line = place(test.place.file, test.place.line).append(f"  {visible(test.place.source)}", style="default")
     if test.true_on is None:
         return label, line
-    return label, line.append(
-        f"  lets pass {sm_list(test.true_on) if test.true_on else 'no SM'}", style="bold" if test.true_on else "yellow"
-    )
+    return label, line.append(f"  lets pass {sm_set(test.true_on, known)}", style="bold" if test.true_on else "yellow")
 
 
 def _done(done: Happening, sms: Sequence[int]) -> Text:

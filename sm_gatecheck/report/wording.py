@@ -129,6 +129,14 @@ def sm_list(sms: Iterable[int], conjunction: str = "and") -> str:
     return listed([f"SM{sm}" for sm in sms], conjunction)
 
 
+def sm_set(sms: Sequence[int], known: Sequence[int]) -> str:
+    """The same, shorter where it is most of the SMs that are known: ``every SM but SM90``."""
+    others = [sm for sm in known if sm not in sms]
+    if not sms or len(others) * 2 >= len(known):
+        return sm_list(sms) or "no SM"
+    return f"every SM but {sm_list(others)}" if others else "every SM"
+
+
 def listed(items: Sequence[str], conjunction: str = "and") -> str:
     """Items as a sentence lists them."""
     if len(items) < 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.text import Text
@@ -15,7 +15,7 @@ from sm_gatecheck.report.clean import shortened, visible
 from sm_gatecheck.report.explanation import place_document, test_document
 from sm_gatecheck.report.proof import place
 from sm_gatecheck.report.sheet import Sheet
-from sm_gatecheck.report.wording import counted, listed, option_name, sm_list, sm_title, source_title, value_text
+from sm_gatecheck.report.wording import counted, listed, option_name, sm_list, sm_set, sm_title, source_title, value_text
 
 LABEL = 6
 CONDITION_LENGTH = 300
@@ -102,14 +102,14 @@ def _block(sheet: Sheet, writes: Writes, write: OptionWrite) -> None:
     rows: list[tuple[str, Text]] = []
     if write.place.function:
         rows.append(("in", Text(visible(write.place.function))))
-    rows += [_test(test) for test in write.tests]
+    rows += [_test(test, writes.known_sms) for test in write.tests]
     if write.when is not None or not write.tests:
         rows.append(("when", Text(_condition(write.when))))
     rows += [("names", _through(writes, where.file, where.line)) for where in write.through]
     if write.values and (len(write.values) > 1 or write.through):
         rows.append(("values", Text(", ".join(value_text(value) for value in write.values))))
     if write.when != "never" and set(write.possible_on) and len(write.possible_on) < len(_every(writes, write)):
-        rows.append(("only", Text(f"on {sm_list(write.possible_on)}")))
+        rows.append(("only", Text(f"on {sm_set(write.possible_on, writes.known_sms)}")))
     rows += _standings(write)
     sheet.rows(rows, indent=4, label_width=LABEL)
 
@@ -128,10 +128,10 @@ def _through(writes: Writes, file: str, line: int) -> Text:
     return place(file, line).append(f"  {visible(writes.lines.get(f'{file}:{line}', ''))}", style="default")
 
 
-def _test(test: Test) -> tuple[str, Text]:
+def _test(test: Test, known: Sequence[int]) -> tuple[str, Text]:
     label = {True: "if", False: "if not", None: "past"}[test.passes_if]
     line = place(test.place.file, test.place.line).append(f"  {visible(test.place.source)}", style="default")
-    return label, line if test.true_on is None else line.append(f"  lets pass {sm_list(test.true_on) or 'no SM'}", style="bold")
+    return label, line if test.true_on is None else line.append(f"  lets pass {sm_set(test.true_on, known)}", style="bold")
 
 
 def _standings(write: OptionWrite) -> Iterable[tuple[str, Text]]:

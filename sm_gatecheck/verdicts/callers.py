@@ -41,6 +41,8 @@ class Callers:
             if key in seen:
                 return tuple(calls), None
             seen.add(key)
+            if current.entry is not None:
+                return tuple(calls), f"{called_name(current)} is registered, and called where its name in the registry is asked for"
             if len(calls) >= DEPTH:
                 return tuple(calls), "and so on"
             callers, end = self._of(current)

@@ -188,6 +188,8 @@ def _reason(standing: _Standing | None) -> Reason | None:
         return Reason(words, gate.file, gate.line, gate.source, gate.true_on, handed_on)
     if effect is not None:
         return Reason(words, effect.file, effect.line, handed_on=handed_on)
+    if standing.verdict is Verdict.PARTIAL and ": " in judgement.summary:
+        words = f"{words}: {judgement.summary.partition(': ')[2].rstrip('.')}"
     if judgement.unknown:
         words = f"{words}: {'; '.join(judgement.unknown)}"
     return Reason(words, option.file, option.line, handed_on=handed_on)

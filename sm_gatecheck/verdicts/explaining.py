@@ -92,6 +92,7 @@ def _explain(tree: Tree, request: Request, session: Session, asked: Option, valu
         answers=answers,
         not_followed=in_order((*walk.not_followed, *_unfinished(trials))),
         diagnostics=(*tree.diagnostics, *(d for module in session.program.modules() for d in module.diagnostics)),
+        known_sms=session.space.sms,
         lines=dict(sorted(walk.places.lines.items())),
     )
 

@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from sm_gatecheck.report import schema
+from sm_gatecheck.report.wording import sm_set
 from tests.cli.conftest import FUSION_STORY, Run
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -234,3 +235,23 @@ def test_a_pass_that_answers_with_values_names_the_lines_that_do(run: Run) -> No
     assert {(place["file"], place["function"]) for place in write["through"]} == {(passes, "_page_rows_default")}
     (declared,) = document(run, "--sm", "120", tree, "ring_rows", "--what-sets")["writes"]
     assert (declared["file"], declared["values"]) == ("srt/arg_groups/kernel_hook.py", [64])
+
+
+@pytest.mark.parametrize(
+    ("sms", "words"),
+    [
+        ((), "no SM"),
+        ((90,), "SM90"),
+        ((80, 90), "SM80 and SM90"),
+        ((80, 90, 100, 120), "every SM but SM121"),
+        ((80, 90, 100, 120, 121), "every SM"),
+    ],
+)
+def test_most_of_the_sms_are_named_by_those_that_are_not(sms: tuple[int, ...], words: str) -> None:
+    assert sm_set(sms, (80, 90, 100, 120, 121)) == words
+
+
+def test_a_registered_function_is_called_through_its_registry(run: Run) -> None:
+    found = document(run, "--sm", "90,120", str(FIXTURES / "registry"), "attention_backend")
+    ends = {read["end"] for answer in found["answers"] for read in answer["reads"]}
+    assert any(end is not None and end.endswith("is registered, and called where its name in the registry is asked for") for end in ends)

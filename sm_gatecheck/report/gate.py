@@ -217,6 +217,10 @@ def _notes(launch: LaunchReport, minor: Sequence[Group]) -> Iterable[tuple[str, 
     if undecided:
         yield "open", Text(f"{listed([option_name(report.option) for report in undecided])}: not decided by reading", style="magenta")
     yield from _maybe(launch)
+    assumed = list(dict.fromkeys(note for given in launch.given for note in given.assumed))
+    if assumed:
+        others = [f"{len(assumed) - UNRESOLVED_SHOWN} more"] if len(assumed) > UNRESOLVED_SHOWN else []
+        yield "assumed", Text(listed([*map(visible, assumed[:UNRESOLVED_SHOWN]), *others]), style="dim")
     if launch.model_config is not None:
         yield "model", Text(f"as {visible(launch.model_config)} describes it", style="dim")
     if launch.unresolved:

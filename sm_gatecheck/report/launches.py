@@ -39,6 +39,7 @@ def _launch(launch: LaunchReport, plain: Plain) -> dict[str, Any]:
         "environment": {given.field.removeprefix(VARIABLE): plain(given.value) for given in variables},
         "conditional": [_conditional(given, plain) for given in launch.conditional],
         "unresolved": list(launch.unresolved),
+        "assumed": list(dict.fromkeys(note for given in launch.given for note in given.assumed)),
         "places": {given.field: _place(given) for given in launch.given},
         "mends": [
             {

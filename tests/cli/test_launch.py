@@ -176,6 +176,13 @@ def test_no_variable_comes_from_the_environment_unless_asked_for(run: Run, monke
     assert gate(run, "--launch", script, "--env", "MODEL=given")["launch"][0]["options"] == {"model_path": "given"}
 
 
+def test_what_is_taken_for_granted_is_told(run: Run) -> None:
+    script = launch_file("a.sh", "sglang serve --model-path m --tp-size ${TP:-2}\n")
+    (launch,) = gate(run, "--launch", script)["launch"]
+    assert (launch["options"]["tp_size"], launch["unresolved"], launch["assumed"]) == (2, [], ["$TP is not set"])
+    assert "assumed   $TP is not set\n" in run("--sm", "120", FUSION_STORY, "--launch", script).stdout
+
+
 def test_what_the_launch_leaves_open_can_be_assumed(run: Run) -> None:
     script = launch_file("a.sh", "python -m sglang.launch_server --model-path m --queue-order $ORDER\n")
     judged = gate(run, "--launch", script, "--set", "queue_order=longest-prefix")

@@ -7,7 +7,7 @@ found: those that resolution would not have come to by itself, less those that f
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -113,8 +113,17 @@ class Resolved:
         """The values that a field may have, by a key; empty where resolution knows no such field."""
         if name not in self._known:
             value = self.outcome.fields.get(name)
-            self._known[name] = {} if value is None else values_on(self.predictor.space, value, self.predictor.bits)
+            found = {} if value is None else values_on(self.predictor.space, value, self.predictor.bits)
+            self._known[name] = self._fallen_back(name, found)
         return self._known[name]
+
+    def _fallen_back(self, name: str, found: dict[Hashable, Alternative]) -> dict[Hashable, Alternative]:
+        """A field that nobody set and resolution left alone is worth what its declaration falls back to."""
+        fallbacks = self.predictor.session.options.fallbacks
+        if name not in fallbacks:
+            return found
+        worth = fallbacks[name]
+        return {key: replace(item, value=worth) if item.known and item.value is None else item for key, item in found.items()}
 
     def predicted(self, name: str) -> tuple[Predicted, ...]:
         found = []

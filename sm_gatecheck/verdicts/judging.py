@@ -336,7 +336,7 @@ class Judge:
                 sm=sm,
                 value=shown(trial.value),
                 verdict=verdicts[sm],
-                summary=summary_of(trial, sm, verdicts[sm], active, effects),
+                summary=summary_of(trial, sm, verdicts[sm], active, tuple(self.refusals(trial, bits)) or effects),
                 active_on=active,
                 effects=effects,
                 evidence=proof(self.session, trial, bits, verdicts[sm]) if verdicts[sm] is not Verdict.UNGATED else (),

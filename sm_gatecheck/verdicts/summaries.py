@@ -18,10 +18,10 @@ _WHEN_FELT = {
 
 
 def summary_of(trial: Trial, sm: int, verdict: Verdict, active: tuple[int, ...], effects: tuple[Effect, ...]) -> str:
-    """What setting the value does on this SM, shortest useful form."""
+    """What setting the value does on this SM, shortest useful form. For a refused value ``effects`` are what refuses it there."""
     name = _setting(trial)
     if verdict is Verdict.REJECTED:
-        return _refused(name, sm, effects)
+        return _refused(name, sm, tuple(effect for effect in effects if effect.kind is EffectKind.RAISES))
     if verdict is Verdict.OVERRIDDEN:
         return _overridden(trial, name, sm, effects)
     if verdict is Verdict.NOOP:
@@ -51,11 +51,9 @@ def _elsewhere(active: tuple[int, ...]) -> str:
     return f" (it works on SM{', '.join(map(str, active))})" if active else ""
 
 
-def _refused(name: str, sm: int, effects: tuple[Effect, ...]) -> str:
-    raised = [effect for effect in effects if effect.kind is EffectKind.RAISES]
-    if not raised:
-        return f"{name} is refused on SM{sm}."
-    first = min(raised, key=lambda effect: (effect.when is not None, list(_WHEN_FELT).index(effect.phase)))
+def _refused(name: str, sm: int, refusals: tuple[Effect, ...]) -> str:
+    """The refusal that asks for least, and is met first."""
+    first = min(refusals, key=lambda effect: (effect.when is not None, len(effect.when or ""), list(_WHEN_FELT).index(effect.phase)))
     condition = "" if first.when is None else f" when {first.when}"
     return f"{name} is refused on SM{sm} {_WHEN_FELT[first.phase]} ({first.file}:{first.line}){condition}."
 

@@ -36,6 +36,22 @@ class Step:
     writes: tuple[Any, ...]
     result: Value
     pc: Condition
+    telling: list[int] = field(default_factory=lambda: [0], compare=False)
+    """Which read told it last from what stood there: it will again, and is asked first."""
+
+    def fits(self, state: dict[Hashable, Value]) -> bool:
+        """Whether it read what stands there now."""
+        reads = self.reads
+        if not reads:
+            return True
+        likely, seen = reads[self.telling[0]]
+        if not _same(state.get(likely), seen):
+            return False
+        for index, (name, value) in enumerate(reads):
+            if not _same(state.get(name), value):
+                self.telling[0] = index
+                return False
+        return True
 
 
 class Replay:
@@ -60,7 +76,7 @@ class Replay:
     def find(self, key: Hashable, state: dict[Hashable, Value]) -> Step | None:
         """A step that was called like this and read what stands there now."""
         for step in self._steps.get(key, ()):
-            if all(_same(state.get(name), value) for name, value in step.reads):
+            if step.fits(state):
                 return step
         return None
 

@@ -7,7 +7,7 @@ field is a guarded value: what it becomes on each SM, and under which remaining 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from packaging.specifiers import SpecifierSet
@@ -16,7 +16,8 @@ from packaging.version import InvalidVersion, Version
 from sm_gatecheck.evaluate.calls import run_function
 from sm_gatecheck.evaluate.frames import Frame
 from sm_gatecheck.evaluate.interpreter import BudgetExceeded, Interpreter
-from sm_gatecheck.evaluate.values import ClassValue, FunctionValue, Instance, Known, Opaque, Value, from_python
+from sm_gatecheck.evaluate.operations import lift
+from sm_gatecheck.evaluate.values import Choice, ClassValue, FunctionValue, Instance, Known, Opaque, Payload, Value, from_python
 from sm_gatecheck.model.condition import SpaceExhausted
 from sm_gatecheck.model.gaps import Reason
 from sm_gatecheck.target.outcome import Outcome, Write
@@ -31,19 +32,31 @@ class Resolver:
     """Runs resolution for one tree under one context; ``make_world`` builds a fresh world for a run."""
 
     def __init__(
-        self, interpreter: Interpreter, world: ResolvingWorld, rules: ResolutionRules, defaults: Mapping[str, Any], version: str | None
+        self,
+        interpreter: Interpreter,
+        world: ResolvingWorld,
+        rules: ResolutionRules,
+        defaults: Mapping[str, Any],
+        version: str | None,
+        fallbacks: Mapping[str, Any] | None = None,
     ) -> None:
+        """``fallbacks``: what a field is worth that neither the user nor resolution gave a value."""
         self._interpreter = interpreter
         self._world = world
         self._rules = rules
-        self._defaults = defaults
+        # Made once: runs are held against each other, and what is the same object need not be compared.
+        self._defaults: dict[str, Value] = {name: _as_value(name, value) for name, value in defaults.items()}
         self._version = version
+        self._fallbacks = {name: _as_value(name, value) for name, value in (fallbacks or {}).items()}
 
     def run(self, settings: Mapping[str, Any]) -> Outcome:
         """Resolve the declared defaults with ``settings`` over them. Values are Python data, or guarded values."""
         cls = self._class()
         instance = Instance(cls, RESOLVING)
-        outcome = Outcome({name: _as_value(name, value) for name, value in {**self._defaults, **settings}.items()})
+        state: dict[Hashable, Value] = {}
+        state.update(self._defaults)
+        state.update((name, _as_value(name, value)) for name, value in settings.items())
+        outcome = Outcome(state)
         if cls is None:
             outcome.unfinished, outcome.left = "the options class was not found", Reason.NO_RESOLUTION
             return outcome
@@ -62,6 +75,12 @@ class Resolver:
             outcome.unfinished, outcome.left = f"resolution was not followed to its end: {error}", Reason.RESOLUTION_STEPS
         finally:
             interpreter.space.make_room(None)
+        if outcome.resolved is None:
+            outcome.resolved = outcome.snapshot()
+        for name, fallback in self._fallbacks.items():
+            held = outcome.resolved.get(name)
+            if held is not None:
+                outcome.resolved[name] = lift(interpreter.space, _or_else(fallback), held, lambda: Opaque(f"9:{name}", name))  # noqa: B023
         return outcome
 
     def _applies(self, versions: SpecifierSet) -> bool:
@@ -84,6 +103,12 @@ class Resolver:
     def _class(self) -> ClassValue | None:
         found = (self._interpreter.class_named(entry.owner) for entry in self._rules.entries)
         return next((cls for cls in found if cls is not None), None)
+
+
+def _or_else(fallback: Value) -> Callable[[Payload], Payload | None]:
+    """The fallback for None; fallbacks are plain constants."""
+    assert not isinstance(fallback, Choice)
+    return lambda payload: fallback if payload == Known(None) else payload
 
 
 def _as_value(name: str, value: Any) -> Value:

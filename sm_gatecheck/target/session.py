@@ -168,7 +168,7 @@ class Session:
         interpreter = Interpreter(self.program, self.space, world)
         interpreter.depth_limit = RESOLUTION_DEPTH
         interpreter.registers = True
-        return Resolver(interpreter, world, self.resolution_rules, {**self.defaults, **variables}, self.version)
+        return Resolver(interpreter, world, self.resolution_rules, {**self.defaults, **variables}, self.version, self.options.fallbacks)
 
     @cached_property
     def required(self) -> frozenset[str]:

@@ -120,7 +120,8 @@ def judge_option(judge: Judge, trials: Sequence[Trial], option: Option, sms: tup
 def _defaults(judge: Judge, option: Option, sms: tuple[int, ...]) -> Iterable[tuple[int, tuple[DefaultAlternative, ...]]]:
     """What the option becomes on each SM when nobody sets it; nothing where it stays as declared on all of them."""
     value = judge.baseline.fields.get(option.field)
-    if value is None or not any(write.field == option.field for write in judge.baseline.writes):
+    touched = option.field in judge.session.options.fallbacks or any(write.field == option.field for write in judge.baseline.writes)
+    if value is None or not touched:
         return
     found = {sm: values_on(judge.space, value, judge.session.devices.bit(sm)) for sm in judge.space.sms}
     declared = ("value", repr(option.default))

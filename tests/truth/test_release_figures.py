@@ -22,9 +22,9 @@ def rows(*names: str) -> list[tuple[str, str]]:
     return [(name, row) for name in names for row in TABLES[name].rows if name != "facts" or row in files.facts()["required"]["releases"]]
 
 
-RATCHETED = ["predicates", "facts", "labels", "logs"]
-"""Of the facts, those of the releases that facts.toml requires. The options table is demanded by test_options.py. Cases and
-resolution take dozens of analyses: `just truth` measures them, and they join this list when an analysis is fast enough for CI.
+RATCHETED = ["predicates", "facts", "labels", "logs", "resolution"]
+"""Of the facts, those of the releases that facts.toml requires. The options table is demanded by test_options.py. Cases
+take dozens of analyses: `just truth` measures them, and they join this list when an analysis is fast enough for CI.
 """
 
 

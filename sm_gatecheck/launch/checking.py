@@ -29,9 +29,10 @@ from sm_gatecheck.trees.cache import cache_directory
 from sm_gatecheck.trees.tree import Tree
 from sm_gatecheck.verdicts.analysis import Progress, open_session
 from sm_gatecheck.verdicts.gaps import all_left
-from sm_gatecheck.verdicts.gate import VARIABLE, Gate
+from sm_gatecheck.verdicts.gate import Gate
 from sm_gatecheck.verdicts.memory import Memory
 from sm_gatecheck.verdicts.request import Request
+from sm_gatecheck.verdicts.scenario import VARIABLE
 
 SECTION = "launches"
 

@@ -19,8 +19,9 @@ from sm_gatecheck.model.span import Span
 from sm_gatecheck.model.verdict import EffectKind, Judgement, OptionReport, Severity, Verdict
 from sm_gatecheck.target.options import OptionRules, refuses_retired_flags
 from sm_gatecheck.verdicts.findings import RULE_OF, finding_of, fingerprint
-from sm_gatecheck.verdicts.gate import NOT_KNOWN, VARIABLE, Gate, Judged, Refusal, Scenario
+from sm_gatecheck.verdicts.gate import Gate, Judged, Refusal
 from sm_gatecheck.verdicts.mending import mends_of, said
+from sm_gatecheck.verdicts.scenario import NOT_KNOWN, VARIABLE, Scenario
 
 CONDITIONAL_JUDGED = 12
 """Values under a condition that are judged; a script with more of them has other worries."""

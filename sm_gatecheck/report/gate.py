@@ -11,17 +11,17 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from rich.cells import cell_len
 from rich.text import Text
 
 from sm_gatecheck.checks.weights import LIKE
-from sm_gatecheck.model.launch_report import LaunchReport, ResolvedOption
+from sm_gatecheck.model.launch_report import LaunchReport
 from sm_gatecheck.model.report import Report
 from sm_gatecheck.model.target import Devices
 from sm_gatecheck.model.verdict import EffectKind, Evidence, Judgement, Verdict
 from sm_gatecheck.report.clean import shortened, visible
 from sm_gatecheck.report.grouping import Entry, Group, grouped
 from sm_gatecheck.report.proof import LABEL_WIDTH, place, proof_rows
+from sm_gatecheck.report.resolved_table import resolved_table
 from sm_gatecheck.report.sheet import Sheet
 from sm_gatecheck.report.text import STYLES, TextStyle, other_findings, quiet_line
 from sm_gatecheck.report.wording import WORDS, counted, effect_sentence, listed, option_name, sm_list, sm_title, source_title, value_text
@@ -37,7 +37,6 @@ MINOR = (Verdict.PARTIAL,)
 """Shown in a line unless asked for: on every GPU there is some kernel that it lacks."""
 WORRYING = (Verdict.REJECTED, Verdict.NOOP_WITH_SIDE_EFFECTS, Verdict.OVERRIDDEN, Verdict.NOOP)
 UNRESOLVED_SHOWN = 6
-FIELD_ROOM = 34
 _STILL = re.compile(r", but still .*", re.DOTALL)
 
 
@@ -56,7 +55,7 @@ def render(report: Report, devices: Devices, style: TextStyle, *, resolved: bool
             sheet.blank()
         _launch(sheet, style, report, devices, launch, groups)
         if resolved:
-            _resolved(sheet, style, report, launch)
+            resolved_table(sheet, style, report, launch)
     if others:
         other_findings(sheet, style, others)
     _left_out(sheet, report)
@@ -245,54 +244,6 @@ def _maybe(launch: LaunchReport) -> Iterable[tuple[str, Text]]:
     if harmless:
         more = f"; and {len(harmless) - UNRESOLVED_SHOWN} more" if len(harmless) > UNRESOLVED_SHOWN else ""
         yield label, Text(f"set only under a condition of the file: {'; '.join(harmless[:UNRESOLVED_SHOWN])}{more}", style="dim")
-
-
-# -- what the server will run with --------------------------------------------------------------------------------------
-
-
-def _resolved(sheet: Sheet, style: TextStyle, report: Report, launch: LaunchReport) -> None:
-    """A row a change: the certain ones first, those that hang on a condition after them, those of particular models only if asked for."""
-    for sm, options in (entry for entry in launch.resolved if entry[0] in report.sms):
-        certain = [option for option in options if option.when is None]
-        open_ones = [option for option in options if option.when is not None and (option.is_ordinary or style.whole)]
-        hidden = len(options) - len(certain) - len(open_ones)
-        sheet.blank()
-        sheet.paragraph(
-            Text(f"What resolution changes for it on SM{sm}", style="bold").append("  before → after, because", "dim"), indent=2
-        )
-        if not options:
-            sheet.paragraph(Text("nothing", style="dim"), indent=4)
-        width = min(max((len(option.field) for option in (*certain, *open_ones)), default=0), FIELD_ROOM)
-        for option in certain:
-            _resolved_row(sheet, style, option, width)
-        if open_ones:
-            sheet.paragraph(Text("perhaps, with the condition under which:", style="dim"), indent=2)
-        for option in open_ones:
-            _resolved_row(sheet, style, option, width)
-        if hidden:
-            sheet.paragraph(Text(f"and {hidden} more for models that SGLang names (-v, or --model-config)", style="dim"), indent=2)
-
-
-def _resolved_row(sheet: Sheet, style: TextStyle, option: ResolvedOption, width: int) -> None:
-    after = value_text(option.value) if option.text is None else visible(option.text)
-    change = f"{value_text(option.before)} → {after}"
-    where = f"{visible(option.file)}:{option.line}"
-    line = Text(visible(option.field).ljust(width) + "  ").append(change)
-    detail = Text()
-    if cell_len(line.plain) + 4 + 2 + len(where) <= style.width:
-        line.append("  ").append(where, style="cyan")
-    else:
-        detail.append(where, style="cyan")
-    if option.when is not None:
-        detail.append("  " if detail else "").append(f"when {visible(option.when)}", style="dim")
-    if style.whole:
-        sheet.paragraph(line, indent=4)
-        if detail:
-            sheet.paragraph(detail, indent=6)
-    else:
-        sheet.line(line, indent=4)
-        if detail:
-            sheet.line(detail, indent=6)
 
 
 # -- the end ------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any
 
@@ -17,49 +17,18 @@ from sm_gatecheck.evaluate.values import Payload
 from sm_gatecheck.model.condition import ANY, Condition
 from sm_gatecheck.model.launch_report import ResolvedOption
 from sm_gatecheck.model.option import Option
-from sm_gatecheck.model.verdict import DefaultAlternative, Effect, Judgement, OptionReport, Verdict
+from sm_gatecheck.model.verdict import DefaultAlternative, OptionReport, Verdict
 from sm_gatecheck.model.wording import words
 from sm_gatecheck.target.resolution import Outcome, Resolver
 from sm_gatecheck.target.session import Session
 from sm_gatecheck.verdicts.given import GivenSites, rewritten_at_runtime
-from sm_gatecheck.verdicts.judging import Judge, Situation, Trial
+from sm_gatecheck.verdicts.judging import Situation, Trial
+from sm_gatecheck.verdicts.ordinary import LaunchJudge, ordinarily
 from sm_gatecheck.verdicts.resolved import Alternative, conditions_by_place, last_write, values_on
+from sm_gatecheck.verdicts.scenario import NOT_KNOWN, VARIABLE, Scenario
 from sm_gatecheck.verdicts.sites import SiteIndex
-from sm_gatecheck.verdicts.summaries import summary_of
 
 REFUSING = ("raise", "assert", "key_error")
-VARIABLE = "env:"
-
-
-class _NotKnown:
-    """Stands for a value that a launch does not tell."""
-
-    def __repr__(self) -> str:
-        return "NOT_KNOWN"
-
-
-NOT_KNOWN = _NotKnown()
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """What one launch sets: options by field, variables by ``env:NAME``; ``NOT_KNOWN`` where it does not tell the value.
-
-    ``background`` is what is assumed beside it: taken into account, and not judged.
-    """
-
-    settings: Mapping[str, Any]
-    background: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def everything(self) -> dict[str, Any]:
-        return {**self.background, **self.settings}
-
-    def without(self, name: str) -> Scenario:
-        return replace(self, settings={other: value for other, value in self.settings.items() if other != name})
-
-    def with_value(self, name: str, value: Any) -> Scenario:
-        return replace(self, settings={**self.settings, name: value})
 
 
 @dataclass(frozen=True)
@@ -86,48 +55,6 @@ class Judged:
     caused: tuple[tuple[str | None, OptionReport], ...] = ()
     refusals: tuple[Refusal, ...] = ()
     resolved: tuple[tuple[int, tuple[ResolvedOption, ...]], ...] = ()
-
-
-class _LaunchJudge(Judge):
-    """Takes a launch's model for an ordinary one: what is refused or replaced only for models with a name of their own is an effect
-    that carries this condition, and decides no verdict until the model is known to be one of them."""
-
-    def refusals(self, trial: Trial, bits: int) -> list[Effect]:
-        ordinary = {
-            (effect.file, effect.line)
-            for effect, condition in self._refusing(trial)
-            if not ordinarily(self.session, condition.on(bits)).is_false
-        }
-        return [effect for effect in super().refusals(trial, bits) if (effect.file, effect.line) in ordinary]
-
-    def _replaced_for_its_sake(self, trial: Trial, bits: int) -> bool:
-        here = trial.replaced_when.get(bits)
-        return here is not None and not ordinarily(self.session, here).is_false and super()._replaced_for_its_sake(trial, bits)
-
-    def told(self, trial: Trial, judgement: Judgement) -> Judgement:
-        """The judgement, its summary naming a refusal that decided it."""
-        if judgement.verdict is not Verdict.REJECTED:
-            return judgement
-        refusals = tuple(self.refusals(trial, self.session.devices.bit(judgement.sm)))
-        return replace(judgement, summary=summary_of(trial, judgement.sm, judgement.verdict, judgement.active_on, refusals))
-
-
-def ordinarily(session: Session, condition: Condition) -> Condition:
-    """What is left of a condition for a model that no test names; all of it once the model is known."""
-    for fact in session.reading.listed_facts.values():
-        if fact not in session.facts:
-            condition = condition.restrict(fact, _UNNAMED)
-    return condition
-
-
-_UNNAMED = "(a model that no test names)"
-
-
-@dataclass
-class _Trials:
-    """The trials of one scenario, by option."""
-
-    by_field: dict[str, Trial] = field(default_factory=dict)
 
 
 class Gate:
@@ -165,7 +92,7 @@ class Gate:
         """The verdicts of a launch's options, and what resolution does with it. What the tree does not declare is passed over."""
         outcome = self.resolve(scenario)
         self._rewritten(scenario.everything)
-        trials = _Trials()
+        trials: dict[str, Trial] = {}
         reports = tuple(
             self.judge_option(scenario, outcome, self.options[name], value, trials)
             for name, value in scenario.settings.items()
@@ -223,13 +150,15 @@ class Gate:
 
     # -- one option --------------------------------------------------------------------------------------------------------
 
-    def judge_option(self, scenario: Scenario, outcome: Outcome, option: Option, value: Any, trials: _Trials | None = None) -> OptionReport:
+    def judge_option(
+        self, scenario: Scenario, outcome: Outcome, option: Option, value: Any, trials: dict[str, Trial] | None = None
+    ) -> OptionReport:
         """One option of a launch at a value; ``outcome`` is resolution with the value."""
         others = self._standing(scenario.without(option.field), outcome)
-        judge = _LaunchJudge(self.session, GivenSites(self.sites, others), self._situation(scenario, option.field))
+        judge = LaunchJudge(self.session, GivenSites(self.sites, others), self._situation(scenario, option.field))
         trial = judge.trial(option, ANY if value is NOT_KNOWN else value)
         if trials is not None:
-            trials.by_field[option.field] = trial
+            trials[option.field] = trial
         return OptionReport(option, tuple(judge.told(trial, judgement) for judgement in judge.judge([trial], self.sms)))
 
     def _standing(self, rest: Scenario, outcome: Outcome) -> dict[str, Any]:
@@ -257,7 +186,7 @@ class Gate:
         return {} if value is None else dict(values_on(self.session.space, value, bits))
 
     def _caused(
-        self, scenario: Scenario, outcome: Outcome, resolved: Iterable[tuple[int, tuple[ResolvedOption, ...]]], trials: _Trials
+        self, scenario: Scenario, outcome: Outcome, resolved: Iterable[tuple[int, tuple[ResolvedOption, ...]]], trials: Mapping[str, Trial]
     ) -> Iterator[tuple[str | None, OptionReport]]:
         """What resolution itself chooses for the launch, judged like what is given: of switches, and of options with choices."""
         for sm, changes in resolved:
@@ -270,14 +199,12 @@ class Gate:
                     continue
                 report = self.judge_option(scenario.with_value(change.field, change.value), outcome, option, change.value)
                 rows = tuple(judgement for judgement in report.judgements if judgement.sm == sm)
-                causes = (
-                    name for name, trial in trials.by_field.items() if any(e.option == change.field for e in trial.sets.get(bits, ()))
-                )
+                causes = (name for name, trial in trials.items() if any(e.option == change.field for e in trial.sets.get(bits, ())))
                 yield next(causes, None), replace(report, judgements=rows)
 
     # -- the launch as a whole ---------------------------------------------------------------------------------------------
 
-    def _refusals(self, outcome: Outcome, reports: Iterable[OptionReport], trials: _Trials) -> Iterator[Refusal]:
+    def _refusals(self, outcome: Outcome, reports: Iterable[OptionReport], trials: Mapping[str, Trial]) -> Iterator[Refusal]:
         """Errors in which resolution ends, those aside that a verdict tells already."""
         rejected = {
             (judgement.sm, report.option.field)
@@ -297,7 +224,7 @@ class Gate:
                 place = (event.module.path, getattr(event.node, "lineno", 1))
                 causes = tuple(
                     name
-                    for name, trial in trials.by_field.items()
+                    for name, trial in trials.items()
                     if any((found.effect.file, found.effect.line) == place and found.condition.exists & bits for found in trial.raised)
                 )
                 if any((sm, name) in rejected for name in causes):
@@ -375,9 +302,4 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, (tuple, set, frozenset)) else value
 
 
-def judgement_on(report: OptionReport, sm: int) -> Judgement | None:
-    """The judgement of a report of one value on an SM."""
-    return next((judgement for judgement in report.judgements if judgement.sm == sm), None)
-
-
-__all__ = ["NOT_KNOWN", "Gate", "Judged", "Refusal", "Scenario", "judgement_on"]
+__all__ = ["Gate", "Judged", "Refusal"]

@@ -9,7 +9,8 @@ from typing import Any
 from sm_gatecheck.model.launch_report import Mend
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.verdict import Effect, EffectKind, Judgement, OptionReport, Verdict
-from sm_gatecheck.verdicts.gate import NOT_KNOWN, Gate, Scenario
+from sm_gatecheck.verdicts.gate import Gate
+from sm_gatecheck.verdicts.scenario import NOT_KNOWN, Scenario
 
 IDLE = (Verdict.NOOP, Verdict.NOOP_WITH_SIDE_EFFECTS)
 BAD = (*IDLE, Verdict.REJECTED)

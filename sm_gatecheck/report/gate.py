@@ -6,7 +6,6 @@ was taken for granted at the end.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -24,7 +23,18 @@ from sm_gatecheck.report.proof import LABEL_WIDTH, place, proof_rows
 from sm_gatecheck.report.resolved_table import resolved_table
 from sm_gatecheck.report.sheet import Sheet
 from sm_gatecheck.report.text import STYLES, TextStyle, other_findings, quiet_line
-from sm_gatecheck.report.wording import WORDS, counted, effect_sentence, listed, option_name, sm_list, sm_title, source_title, value_text
+from sm_gatecheck.report.wording import (
+    WORDS,
+    counted,
+    effect_sentence,
+    listed,
+    option_name,
+    sm_list,
+    sm_title,
+    source_title,
+    value_text,
+    without_costs,
+)
 from sm_gatecheck.verdicts.findings import deciding_gate
 from sm_gatecheck.verdicts.mending import deciding_refusals, said
 
@@ -37,7 +47,6 @@ MINOR = (Verdict.PARTIAL,)
 """Shown in a line unless asked for: on every GPU there is some kernel that it lacks."""
 WORRYING = (Verdict.REJECTED, Verdict.NOOP_WITH_SIDE_EFFECTS, Verdict.OVERRIDDEN, Verdict.NOOP)
 UNRESOLVED_SHOWN = 6
-_STILL = re.compile(r", but still .*", re.DOTALL)
 
 
 def render(report: Report, devices: Devices, style: TextStyle, *, resolved: bool = False) -> str:
@@ -154,9 +163,9 @@ def _rows(entry: Entry, whole: bool) -> list[tuple[str, Text]]:
         rows = [("what", Text(visible(entry.message)))]
         return [*rows, ("where", place(entry.finding.file, entry.finding.line))] if entry.finding.file else rows
     if whole:
-        return [("what", Text(visible(entry.message))), *proof_rows(judgement, whole)]
+        return [("what", Text(visible(entry.message))), *proof_rows(judgement)]
     # What still happens has rows of its own.
-    message = _STILL.sub(".", entry.message) if judgement.verdict is Verdict.NOOP_WITH_SIDE_EFFECTS else entry.message
+    message = without_costs(entry.message) if judgement.verdict is Verdict.NOOP_WITH_SIDE_EFFECTS else entry.message
     rows = [("what", Text(shortened(visible(message), MESSAGE_ROOM)))]
     if judgement.verdict is Verdict.REJECTED:
         rows += [("says", Text(shortened(visible(said(refusal.what)), MESSAGE_ROOM))) for refusal in deciding_refusals(judgement)[:1]]
@@ -236,7 +245,7 @@ def _maybe(launch: LaunchReport) -> Iterable[tuple[str, Text]]:
         written = f"{_written(given.flag, given.value, given.field)} when {visible(given.when or '')}"
         bad = [found for found in given.verdicts if found.verdict in WORRYING]
         if bad:
-            told = shortened(visible(_STILL.sub(".", bad[0].summary)), MESSAGE_ROOM)
+            told = shortened(visible(without_costs(bad[0].summary)), MESSAGE_ROOM)
             yield label, Text(f"{written}: ").append(told, style=STYLES[bad[0].verdict])
             label = ""
         else:

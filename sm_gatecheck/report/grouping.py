@@ -7,8 +7,8 @@ one option under one rule; an entry in it is one message with every value and SM
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sm_gatecheck.checks.cards import Card
@@ -27,6 +27,12 @@ class Entry:
     values: tuple[Any, ...]
     sms: tuple[int, ...]
     message: str
+
+    @property
+    def always(self) -> bool:
+        """Whether a refusal is one of every launch that sets the value; True for what is no refusal."""
+        raised = [effect for effect in self.judgement.effects if effect.kind is EffectKind.RAISES] if self.judgement else []
+        return not raised or any(effect.when is None for effect in raised)
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,11 @@ class Group:
                 good.setdefault(repr(judgement.value), set()).add(judgement.sm)
                 values[repr(judgement.value)] = judgement.value
         return tuple(values[key] for key, sms in good.items() if sms.issuperset(self.sms))
+
+    def only(self, *, always: bool) -> Group | None:
+        """The group of those of its entries that hold for every launch, or of the others; None without any."""
+        entries = tuple(entry for entry in self.entries if entry.always is always)
+        return replace(self, entries=entries) if entries else None
 
     def mend(self, cards: Mapping[str, Card], limit: int = 6) -> str:
         """What to do about it, in a sentence; empty without a card."""
@@ -106,6 +117,21 @@ def message_template(message: str, value: Any, sm: int) -> str:
     if isinstance(value, str) and len(value) > 1:
         template = re.sub(rf"(?<![\w/.-]){re.escape(value)}(?![\w/-])", "{values}", template)
     return template
+
+
+def merged(entries: Iterable[Entry], shown: Callable[[Entry], Hashable]) -> tuple[Entry, ...]:
+    """Entries of one group for the same SMs that say the same and of which the same is shown, as one that names all their values."""
+    alike: dict[tuple[tuple[int, ...], str, Hashable], list[Entry]] = {}
+    for entry in entries:
+        template = message_template(entry.finding.message, entry.finding.value, entry.finding.sm)
+        alike.setdefault((entry.sms, template, shown(entry)), []).append(entry)
+    return tuple(same[0] if len(same) == 1 else _one(template, same) for (_, template, _), same in alike.items())
+
+
+def _one(template: str, same: list[Entry]) -> Entry:
+    values = distinct(value for entry in same for value in entry.values)
+    fields = {"sms": sm_list(same[0].sms), "values": listed([value_text(value) for value in values], "or")}
+    return replace(same[0], values=values, message=_filled(template, fields))
 
 
 def _entries(members: list[tuple[Finding, Judgement | None]]) -> tuple[Entry, ...]:

@@ -1,14 +1,16 @@
-"""The report for a person at a terminal: the worst first, one block a finding, counts and coverage at the end.
+"""The report for a person at a terminal: what to act on first, counts and coverage at the end.
 
-Errors and replaced values are shown in full; no-ops and partial ones, of which an inventory has many, take a line each
-unless the reader asks for more. Nothing here depends on the terminal it ends up on: width and colour are arguments.
+First what gives nothing and still costs, then what every launch is refused, in full; then refusals of some launches, with their
+condition in a line; no-ops and partial ones, of which an inventory has many, take a line or two. ``-v`` shows all of it whole.
+Nothing here depends on the terminal it ends up on: width and colour are arguments.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
 
 from rich.cells import cell_len
 from rich.text import Text
@@ -18,11 +20,28 @@ from sm_gatecheck.model.gaps import MEANING, counted_by_reason
 from sm_gatecheck.model.report import Report
 from sm_gatecheck.model.target import Devices
 from sm_gatecheck.model.verdict import Judgement, Verdict
-from sm_gatecheck.report.clean import shortened, visible
-from sm_gatecheck.report.grouping import Entry, Group, distinct, grouped
-from sm_gatecheck.report.proof import LABEL_WIDTH, place, proof_rows
+from sm_gatecheck.report.clean import visible
+from sm_gatecheck.report.grouping import Entry, Group, distinct, grouped, merged
+from sm_gatecheck.report.proof import LABEL_WIDTH, MORE, place, proof_rows, refusal_shown, short_rows
 from sm_gatecheck.report.sheet import Sheet
-from sm_gatecheck.report.wording import WORDS, counted, listed, option_name, setting, sm_list, sm_title, source_title, value_text
+from sm_gatecheck.report.wording import (
+    CUT,
+    PHASES,
+    REFUSED_UNDER_A_CONDITION,
+    WORDS,
+    brief,
+    brief_text,
+    counted,
+    listed,
+    option_name,
+    setting,
+    sm_list,
+    sm_title,
+    source_title,
+    value_text,
+    without_costs,
+)
+from sm_gatecheck.verdicts.mending import said
 
 STYLES: dict[Verdict | None, str] = {
     Verdict.REJECTED: "bold red",
@@ -33,10 +52,46 @@ STYLES: dict[Verdict | None, str] = {
     Verdict.UNKNOWN: "magenta",
     None: "bold",
 }
-IN_FULL = {Verdict.REJECTED, Verdict.NOOP_WITH_SIDE_EFFECTS, Verdict.OVERRIDDEN, None}
 UNDECIDED_SHOWN = 8
 LEFT_OUT_SHOWN = 5
 MESSAGE_ROOM = 40
+NAME_ROOM = 64
+CONDITION_ROOM = 100
+
+
+class Form(Enum):
+    """How a section shows what is in it, unless the whole is asked for."""
+
+    BLOCKS = "blocks"
+    REASONS = "reasons"
+    LINES = "lines"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What stands together under a heading. ``always`` parts refusals of every launch from those under a condition."""
+
+    verdict: Verdict | None
+    heading: str
+    style: str
+    form: Form
+    always: bool = True
+
+
+def _kind(verdict: Verdict, form: Form) -> Kind:
+    return Kind(verdict, WORDS[verdict].heading, STYLES[verdict], form)
+
+
+KINDS = (
+    _kind(Verdict.NOOP_WITH_SIDE_EFFECTS, Form.BLOCKS),
+    _kind(Verdict.REJECTED, Form.BLOCKS),
+    Kind(Verdict.REJECTED, REFUSED_UNDER_A_CONDITION.heading, "red", Form.REASONS, always=False),
+    _kind(Verdict.OVERRIDDEN, Form.BLOCKS),
+    _kind(Verdict.NOOP, Form.LINES),
+    _kind(Verdict.PARTIAL, Form.LINES),
+    Kind(None, "Other findings", "bold", Form.BLOCKS),
+)
+"""The sections in their order: what costs and gives nothing, what stops every launch, what stops some, and so on."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +120,12 @@ def render(report: Report, devices: Devices, style: TextStyle) -> str:
         sheet.verbatim(quiet_line(group, entry) for group in groups for entry in group.entries)
         return sheet.text()
     sheet.paragraph(Text(source_title(report.source), style="bold"))
+    sections = _kinds(groups)
     for sm in report.sms:
-        sheet.paragraph(_headline(sm_title(devices, sm), sm, groups))
+        sheet.paragraph(_headline(sm_title(devices, sm), sm, sections))
     _assumptions(sheet, report)
-    for verdict in (*WORDS, None):
-        members = [group for group in groups if group.verdict is verdict]
-        if members:
-            _section(sheet, style, verdict, members, several_sms=len(report.sms) > 1)
+    for kind, members in sections:
+        _section(sheet, style, kind, members, several_sms=len(report.sms) > 1)
     _undecided(sheet, style, report)
     _left_out(sheet, style, report)
     _not_followed(sheet, style, report)
@@ -87,19 +141,18 @@ def quiet_line(group: Group, entry: Entry) -> str:
     return f"{visible(finding.file)}:{finding.line}: {' '.join(about)}: {visible(entry.message)}"
 
 
-def _headline(title: str, sm: int, groups: Iterable[Group]) -> Text:
-    """``On SM120 (…) 3 settings are refused, 1 does nothing and still has side effects.``"""
-    counts: Counter[Verdict | None] = Counter()
-    for group in groups:
-        counts[group.verdict] += sum(len(entry.values) for entry in group.entries if sm in entry.sms)
+def _headline(title: str, sm: int, sections: Iterable[tuple[Kind, list[Group]]]) -> Text:
+    """``On SM120 (…) 1 setting does nothing and still has side effects, 3 are refused.``"""
     line = Text.assemble("On ", (title, "bold"), " ")
     parts: list[Text] = []
-    for verdict, words in WORDS.items():
-        if number := counts[verdict]:
+    for kind, groups in sections:
+        number = sum(len(entry.values) for group in groups for entry in group.entries if sm in entry.sms)
+        if number and kind.verdict is None:
+            parts.append(Text(counted(number, "other finding")))
+        elif number and kind.verdict is not None:
+            words = WORDS[kind.verdict] if kind.always else REFUSED_UNDER_A_CONDITION
             what = counted(number, "setting") if not parts else f"{number:,}"
-            parts.append(Text(f"{what} {words.one if number == 1 else words.many}", style=STYLES[verdict]))
-    if counts[None]:
-        parts.append(Text(counted(counts[None], "other finding")))
+            parts.append(Text(f"{what} {words.one if number == 1 else words.many}", style=kind.style))
     if not parts:
         return line.append("no setting is refused, replaced, dead or working only in part.", style="green")
     for index, part in enumerate(parts):
@@ -116,39 +169,78 @@ def _assumptions(sheet: Sheet, report: Report) -> None:
 
 def other_findings(sheet: Sheet, style: TextStyle, groups: list[Group]) -> None:
     """Findings that no verdict stands behind and no launch: those on ignores."""
-    _section(sheet, style, None, groups, several_sms=False)
+    _section(sheet, style, Kind(None, "Other findings", "bold", Form.BLOCKS), groups, several_sms=False)
 
 
-def _section(sheet: Sheet, style: TextStyle, verdict: Verdict | None, groups: list[Group], several_sms: bool) -> None:
+def _kinds(groups: Iterable[Group]) -> list[tuple[Kind, list[Group]]]:
+    """The sections of a report with what belongs into each; an option whose values differ can stand in several."""
+    found: list[tuple[Kind, list[Group]]] = [(kind, []) for kind in KINDS]
+    for group in groups:
+        for kind, members in found:
+            part = group.only(always=kind.always) if group.verdict is kind.verdict else None
+            if part is not None:
+                members.append(part)
+    return [(kind, members) for kind, members in found if members]
+
+
+def _section(sheet: Sheet, style: TextStyle, kind: Kind, groups: list[Group], several_sms: bool) -> None:
     sheet.blank()
     rules = sorted({group.rule for group in groups})
-    heading = WORDS[verdict].heading if verdict is not None else "Other findings"
-    in_full = verdict in IN_FULL or style.whole
-    title = Text(heading, style=STYLES[verdict]).append(f"  {', '.join(rules)}", style="dim")
-    sheet.line(title if in_full else title.append(", in full with -v", style="dim"))
-    if not in_full:
-        _one_line_each(sheet, groups, several_sms)
+    title = Text(kind.heading, style=kind.style).append(f"  {', '.join(rules)}", style="dim")
+    if kind.form is Form.BLOCKS or style.whole:
+        blocks = [(_block_title(style, group), _block_rows(style, group)) for group in groups]
+        cut = any(CUT in row.plain or row.plain.endswith(MORE) for _, rows in blocks for _, row in rows)
+        sheet.line(title.append(", in full with -v", style="dim") if cut and not style.whole else title)
+        for index, (name, rows) in enumerate(blocks):
+            if index:
+                sheet.blank()
+            sheet.paragraph(name, indent=2)
+            sheet.rows(rows, indent=4, label_width=LABEL_WIDTH)
         return
-    for index, group in enumerate(groups):
-        if index:
-            sheet.blank()
-        _block(sheet, style, group)
+    sheet.line(title.append(", in full with -v", style="dim"))
+    if kind.form is Form.REASONS:
+        for group in groups:
+            _reasons_of(sheet, group, several_sms)
+    else:
+        _a_line_each(sheet, groups, several_sms)
 
 
-def _one_line_each(sheet: Sheet, groups: list[Group], several_sms: bool) -> None:
-    """A line a group: the setting, where it is decided, and what is claimed when there is room for it."""
+def _reasons_of(sheet: Sheet, group: Group, several_sms: bool) -> None:
+    """An option's refusals under a condition: for each reason its values, when it holds and what is said then."""
+    room = sheet.width - 6 - LABEL_WIDTH
+    told: dict[tuple[Any, ...], list[Entry]] = {}
+    for entry in group.entries:
+        refusal = refusal_shown(entry.judgement) if entry.judgement is not None else None
+        if refusal is not None:
+            told.setdefault((refusal.when, refusal.what, refusal.phase, refusal.file, refusal.line, entry.sms), []).append(entry)
+    for (when, what, phase, file, line, sms), entries in told.items():
+        values = distinct(value for entry in entries for value in entry.values)
+        on = f"  on {sm_list(sms)}" if several_sms else ""
+        name = visible(group.field) if group.option is None else setting(group.option.option, values)
+        title = Text(name, style="bold").append(f"{on}  {PHASES[phase]}, ", style="dim not bold").append_text(place(file, line))
+        sheet.paragraph(title, indent=2)
+        condition = [] if when is None else [("when", Text(brief(when, room)))]
+        sheet.rows([*condition, ("says", Text(brief_text(said(what), 2 * room)))], indent=4, label_width=LABEL_WIDTH)
+
+
+def _a_line_each(sheet: Sheet, groups: list[Group], several_sms: bool) -> None:
+    """A line a group, or two: the setting, where it is decided, and what is claimed when there is room for it."""
     rows = [(_short_name(group, several_sms), _short_place(group), group) for group in groups]
     room = sheet.width - 2
-    place_room = min(max((cell_len(where) for _, where, _ in rows), default=0), room // 2)
-    name_room = min(max((cell_len(name) for name, _, _ in rows), default=0), room - place_room - 2, 64)
+    place_room = max((cell_len(where) for _, where, _ in rows), default=0)
+    fitting = [cell_len(name) for name, where, _ in rows if cell_len(name) + cell_len(where) + 2 <= room]
+    name_room = min(max(fitting, default=0), NAME_ROOM)
     message_room = room - name_room - place_room - 4
     for name, where, group in rows:
-        name = shortened(name, name_room)
-        where = where if cell_len(where) <= place_room else "…" + where[1 - place_room :]
-        line = Text(name + " " * (name_room - cell_len(name) + 2)).append(where, style="cyan")
+        place_text = Text(where, style="cyan")
         if message_room >= MESSAGE_ROOM:
-            line.append(" " * (place_room - cell_len(where) + 2) + visible(group.entries[0].message))
-        sheet.line(line, indent=2)
+            place_text.append(" " * (place_room - cell_len(where) + 2) + visible(group.entries[0].message), style="default")
+        if cell_len(name) + 2 + cell_len(where) > room or (message_room >= MESSAGE_ROOM and cell_len(name) > name_room):
+            sheet.paragraph(Text(name), indent=2)
+            sheet.line(place_text, indent=4)
+        else:
+            column = min(name_room, room - 2 - cell_len(where))
+            sheet.line(Text(name + " " * (max(column - cell_len(name), 0) + 2)).append_text(place_text), indent=2)
 
 
 def _short_name(group: Group, several_sms: bool) -> str:
@@ -160,25 +252,50 @@ def _short_place(group: Group) -> str:
     return f"{visible(first.file)}:{first.line}"
 
 
-def _block(sheet: Sheet, style: TextStyle, group: Group) -> None:
+def _block_title(style: TextStyle, group: Group) -> Text:
     name = _setting(group) or (style.cards[group.rule].title if group.rule in style.cards else group.rule)
-    sheet.paragraph(Text(name, style="bold").append(f"  on {sm_list(group.sms)}", style="dim"), indent=2)
-    for entry in group.entries:
-        sheet.rows(_entry_rows(group, entry, style.whole), indent=4, label_width=LABEL_WIDTH)
-    mend = group.mend(style.cards)
-    if mend:
-        sheet.rows([("do", Text(visible(mend), style="green"))], indent=4, label_width=LABEL_WIDTH)
+    return Text(name, style="bold").append(f"  on {sm_list(group.sms)}", style="dim")
 
 
-def _entry_rows(group: Group, entry: Entry, whole: bool) -> list[tuple[str, Text]]:
+def _block_rows(style: TextStyle, group: Group) -> list[tuple[str, Text]]:
+    """What is claimed about a group and why, its values together where both agree, and what to do about it."""
+    entries = group.entries
+    if not style.whole:
+        entries = merged(entries, lambda entry: tuple((label, row.plain) for label, row in _proof(style, entry)))
     rows: list[tuple[str, Text]] = []
-    if len(group.entries) > 1 and group.field:
-        on = f" on {sm_list(entry.sms)}" if entry.sms != group.sms else ""
-        rows.append(("set to", Text(", ".join(value_text(value) for value in entry.values) + on, style="bold")))
-    rows.append(("what", Text(visible(entry.message))))
+    for entry in entries:
+        if len(entries) > 1 and group.field:
+            on = f" on {sm_list(entry.sms)}" if entry.sms != group.sms else ""
+            rows.append(("set to", Text(", ".join(value_text(value) for value in entry.values) + on, style="bold")))
+        rows.append(("what", Text(_claim(style, entry))))
+        rows += _proof(style, entry)
+    mend = group.mend(style.cards)
+    return [*rows, ("do", Text(visible(mend), style="green"))] if mend else rows
+
+
+def _claim(style: TextStyle, entry: Entry) -> str:
+    """The message, with its condition in a line and without what has rows of its own unless the whole is asked for."""
+    message = visible(entry.message)
+    if style.whole or entry.judgement is None:
+        return message
+    if entry.judgement.verdict is Verdict.NOOP_WITH_SIDE_EFFECTS:
+        return without_costs(message)
+    conditions = {visible(effect.when) for effect in entry.judgement.effects if effect.when}
+    for condition in sorted(conditions, key=len, reverse=True):
+        if condition in message:
+            return message.replace(condition, brief(condition, _room(style)))
+    return message
+
+
+def _proof(style: TextStyle, entry: Entry) -> list[tuple[str, Text]]:
     if entry.judgement is None:
-        return [*rows, ("where", place(entry.finding.file, entry.finding.line))]
-    return rows + proof_rows(entry.judgement, whole)
+        return [("where", place(entry.finding.file, entry.finding.line))]
+    return proof_rows(entry.judgement) if style.whole else short_rows(entry.judgement, _room(style))
+
+
+def _room(style: TextStyle) -> int:
+    """The length of a condition that takes about a line beside its label."""
+    return max(min(style.width - 6 - LABEL_WIDTH, CONDITION_ROOM), 20)
 
 
 def _undecided(sheet: Sheet, style: TextStyle, report: Report) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,6 +47,20 @@ WORDS: dict[Verdict, VerdictWords] = {
     Verdict.UNGATED: VerdictWords("Does not ask for the GPU", "–", "does not depend on the GPU", "is ungated", "are ungated"),
 }
 """The words for each verdict, in the order in which reports list them."""
+
+REFUSED_UNDER_A_CONDITION = VerdictWords(
+    "Refused under a condition",
+    "⛔",
+    "refused by some models or with some other options: SGLang stops with an error",
+    "is refused under a condition",
+    "are refused under a condition",
+)
+"""For values that are refused, but not by every launch."""
+
+CUT = " …"
+"""Ends what is shown in part."""
+
+_COSTS = re.compile(r", but still .*", re.DOTALL)
 
 EFFECT_VERBS: dict[EffectKind, str] = {
     EffectKind.BEHAVIOUR: "does",
@@ -116,6 +131,68 @@ def effect_sentence(effect: Effect) -> str:
     """``sets page_size = 64 while the arguments are resolved, when use_mla``"""
     when = f", when {visible(effect.when)}" if effect.when else ""
     return f"{EFFECT_VERBS[effect.kind]} {effect_subject(effect)} {PHASES[effect.phase]}{when}"
+
+
+def brief(condition: str, room: int) -> str:
+    """A condition in at most ``room`` characters: whole, or its shortest alternative, or the first tests of that."""
+    text = visible(condition)
+    if len(text) <= room:
+        return text
+    shortest = min((_bare(part) for part in _parts(text, " or ") if part != "other conditions"), key=len)
+    if len(shortest) + len(f" or{CUT}") <= room:
+        return f"{shortest} or{CUT}"
+    tests = ""
+    for test in _parts(shortest, " and "):
+        longer = f"{tests} and {test}" if tests else test
+        if len(longer) + len(f" and{CUT}") > room:
+            break
+        tests = longer
+    return f"{tests} and{CUT}" if tests else brief_text(shortest, room)
+
+
+def brief_text(text: str, room: int) -> str:
+    """``text`` in at most ``room`` characters, cut at a word."""
+    text = visible(text)
+    if len(text) <= room:
+        return text
+    cut = text[: max(room - len(CUT), 1)]
+    at_word = cut if text[len(cut)] == " " else cut.rpartition(" ")[0]
+    return (at_word or cut) + CUT
+
+
+def _parts(condition: str, operator: str) -> list[str]:
+    """What stands between the outermost occurrences of an operator."""
+    parts, depth, quote, start = [], 0, "", 0
+    for index, character in enumerate(condition):
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"":
+            quote = character
+        elif character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+        elif depth == 0 and condition.startswith(operator, index):
+            parts.append(condition[start:index])
+            start = index + len(operator)
+    return [*parts, condition[start:]]
+
+
+def _bare(part: str) -> str:
+    """A part without the parentheses that hold all of it: ``(a) and (b)`` keeps its own."""
+    if not (part.startswith("(") and part.endswith(")")):
+        return part
+    depth = 0
+    for index, character in enumerate(part):
+        depth += (character == "(") - (character == ")")
+        if depth == 0 and index < len(part) - 1:
+            return part
+    return part[1:-1]
+
+
+def without_costs(message: str) -> str:
+    """What a no-op with side effects is claimed to be, without the list of what it still does: that has rows of its own."""
+    return _COSTS.sub(".", message)
 
 
 def evidence_sentence(evidence: Evidence) -> str:

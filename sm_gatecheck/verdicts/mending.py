@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import dropwhile
 from typing import Any
 
 from sm_gatecheck.model.launch_report import Mend
@@ -61,8 +62,10 @@ def deciding_refusals(judgement: Judgement) -> list[Effect]:
 
 def said(source: str) -> str:
     """The words of a refusal without the code around them; the code where it has no words."""
-    strings = " ".join(" ".join(match[1] or match[2] for match in _STRING.finditer(source)).split())
-    return strings if " " in strings else source
+    strings = [match[1] or match[2] or "" for match in _STRING.finditer(source)]
+    # What stands before the first sentence are values that an assertion compares with.
+    sentence = list(dropwhile(lambda string: " " not in string, strings))
+    return " ".join("".join(sentence).replace("\\n", " ").split()) if sentence else source
 
 
 def _words_of(text: str, option: Option) -> Iterator[Any]:

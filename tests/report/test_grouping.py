@@ -6,7 +6,7 @@ import pytest
 
 from sm_gatecheck.checks.cards import load_cards
 from sm_gatecheck.model.report import Report
-from sm_gatecheck.report.grouping import Group, distinct, grouped, message_template
+from sm_gatecheck.report.grouping import Group, distinct, grouped, merged, message_template
 from sm_gatecheck.rulebook import Rulebook
 from tests.report.samples import sample
 
@@ -36,6 +36,24 @@ def test_values_with_the_same_proof_are_one_entry_that_names_them_all() -> None:
     assert first.values == ("paged_mha", "ragged_mha")
     assert first.message == "paged_mha or ragged_mha is refused on SM120: it asks for SM100."
     assert [entry.values for entry in others] == [("paged_mla",)], "its refusal comes later and under a condition"
+
+
+def test_entries_of_which_the_same_is_shown_are_merged_and_others_are_not() -> None:
+    entries = group_of(sample((120,)), "attention_backend").entries
+    together = merged(entries, lambda entry: entry.always)
+    assert [entry.values for entry in together] == [("paged_mha", "ragged_mha"), ("paged_mla",)]
+    assert together[0].message == "paged_mha or ragged_mha is refused on SM120: it asks for SM100."
+    assert merged(entries, lambda entry: entry.values) == entries
+
+
+def test_a_group_parts_into_what_every_launch_meets_and_the_rest() -> None:
+    group = group_of(sample((120,)), "attention_backend")
+    always, sometimes = group.only(always=True), group.only(always=False)
+    assert always is not None
+    assert always.values == ("paged_mha", "ragged_mha")
+    assert sometimes is not None
+    assert sometimes.values == ("paged_mla",)
+    assert group_of(sample((120,)), "enable_wide_loads").only(always=False) is None
 
 
 def test_the_mend_names_the_values_that_work_on_every_sm_of_the_group() -> None:

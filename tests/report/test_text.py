@@ -8,12 +8,20 @@ from rich.cells import cell_len
 
 from sm_gatecheck.checks.cards import load_cards
 from sm_gatecheck.model.report import Diagnostic, Finding, Report
-from sm_gatecheck.model.verdict import Severity
+from sm_gatecheck.model.verdict import Effect, EffectKind, Evidence, Judgement, Phase, Role, Severity, Verdict
 from sm_gatecheck.report.text import TextStyle, render
 from sm_gatecheck.rulebook import Rulebook
+from sm_gatecheck.verdicts.findings import findings_of
 from tests.report.golden import assert_golden
 from tests.report.samples import DEVICES, hostile_sample, sample
 
+HEADINGS = (
+    "and still costs  GC102",
+    "Refused  GC101",
+    "Refused under a condition  GC101",
+    "Does nothing  GC104",
+    "only in part  GC105",
+)
 CARDS = load_cards(Rulebook.open())
 
 
@@ -62,9 +70,82 @@ def test_colour_changes_only_escape_sequences() -> None:
 
 def test_the_worst_stands_first_and_the_count_last() -> None:
     text = rendered(sample((120,)))
-    places = [text.index(heading) for heading in ("Refused  GC101", "and still costs  GC102", "Does nothing  GC104", "only in part  GC105")]
+    places = [text.index(heading) for heading in HEADINGS]
     assert places == sorted(places)
     assert text.splitlines()[-1].endswith("3.2 s, cold cache.")
+
+
+def test_a_refusal_under_a_condition_is_told_from_one_of_every_launch() -> None:
+    text = rendered(sample((120,)), 160)
+    assert "2 are refused, 1 is refused under a condition" in text
+    always, sometimes = text.split("Refused  GC101")[1].split("Refused under a condition  GC101, in full with -v")
+    assert "paged_mha | ragged_mha  on SM120" in always
+    told = sometimes.split("\n\n")[0].splitlines()[1:]
+    assert told == [
+        "  --attention-backend paged_mla  at start-up, srt/server_args.py:301",
+        "    when    use_mla",
+        "    says    needs SM100",
+    ]
+
+
+def long_conditions() -> Report:
+    """Two values refused under the same long condition, with a different line logged for each; one value under another."""
+    long = " and ".join(f"'a_rather_long_name_{number}' in model_arch" for number in range(40))
+    report = sample((120,))
+    backend = report.options[0]
+    judgements = []
+    for number, value in enumerate(("one", "two", "three")):
+        refusal = Effect(EffectKind.RAISES, Phase.STARTUP, 'ValueError("not here")', "srt/a.py", 9, when="use_mla" if number == 2 else long)
+        sets = [
+            Effect(EffectKind.SETS_OPTION, Phase.RESOLUTION, "x", "srt/a.py", 20 + line, "page_size", line, long + f" or x{line}")
+            for line in range(8)
+        ]
+        warns = Effect(EffectKind.WARNS, Phase.RESOLUTION, "logger.warning(…)", "srt/a.py", 40 + number, when=long)
+        told = f"backend={value} is refused on SM120 (srt/a.py:9) when {refusal.when}."
+        evidence = (Evidence(Role.GATE, "srt/a.py", 8, 1, "is_sm120()", (120,)),)
+        judgements.append(Judgement(120, value, Verdict.REJECTED, told, (), (refusal, *sets, warns), evidence))
+    options = (replace(backend, judgements=tuple(judgements)),)
+    return replace(report, options=options, findings=findings_of(options))
+
+
+def test_values_refused_for_the_same_reason_share_a_block_with_the_condition_in_a_line() -> None:
+    section = rendered(long_conditions(), 80).split("Refused under a condition")[1].split("\n\n")[0]
+    assert section.splitlines()[1:] == [
+        "  --attention-backend one | two  at start-up, srt/a.py:9",
+        "    when    'a_rather_long_name_0' in model_arch and …",
+        "    says    not here",
+        "  --attention-backend three  at start-up, srt/a.py:9",
+        "    when    use_mla",
+        "    says    not here",
+    ]
+
+
+def test_nothing_is_cut_in_the_whole_report() -> None:
+    report = long_conditions()
+    text = re.sub(r"\s+", " ", rendered(report, 200, verbosity=1))
+    for judgement in report.options[0].judgements:
+        for effect in judgement.effects:
+            assert f"{effect.file}:{effect.line}" in text
+            assert (effect.when or "no condition") in text
+    assert "(-v)" not in text
+    assert "with -v" not in text
+
+
+def test_of_a_replaced_value_only_the_shortest_conditions_are_shown() -> None:
+    report = long_conditions()
+    judgements = tuple(replace(judgement, verdict=Verdict.OVERRIDDEN) for judgement in report.options[0].judgements[:2])
+    judgements = tuple(replace(judgement, effects=judgement.effects[1:], summary="replaced") for judgement in judgements)
+    options = (replace(report.options[0], judgements=judgements),)
+    text = rendered(replace(report, options=options, findings=findings_of(options)), 160)
+    section = text.split("Replaced  GC103, in full with -v")[1].split("\n\n")[0]
+    assert section.count("sets page_size") == 2, "once for both values, whose shown proofs agree"
+    assert "x0 or …  srt/a.py:20" in section
+    assert "and 7 more under conditions (-v)" in section
+
+
+def test_a_setting_that_leaves_no_room_for_its_place_takes_two_lines() -> None:
+    text = rendered(sample((120,)), 80)
+    assert "\n  --enable-two-halves\n    srt/layers/attention/very_long_directory_name/fast_path_backend.py:1071\n" in text
 
 
 def test_an_inventory_without_findings_says_so() -> None:

@@ -131,6 +131,8 @@ def has(interp: Interpreter, receiver: Value, name: str, frame: Frame) -> Condit
             if known is None:
                 return None
             held = space.true if known else space.false
+        elif isinstance(payload, Known):
+            held = space.true if hasattr(payload.value, name) else space.false
         elif isinstance(payload, ClassValue):
             held = space.true if classes.class_attribute(interp, payload, name) is not None else space.false
         elif (

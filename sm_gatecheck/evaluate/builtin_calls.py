@@ -28,6 +28,7 @@ from sm_gatecheck.evaluate.values import (
     alternatives,
     from_python,
     is_constant,
+    payloads,
     to_python,
 )
 from sm_gatecheck.model.condition import Condition
@@ -66,6 +67,8 @@ def call_builtin(interp: Interpreter, name: str, args: tuple[Value, ...], keywor
         return _map(interp, args[0], args[1], frame)
     if name in ("list", "tuple", "set", "frozenset", "sorted") and len(args) == 1 and not keywords:
         return _collect(interp, name, args[0])
+    if name == "dict" and len(args) == 1 and not keywords and all(isinstance(payload, Mapping) for payload in payloads(args[0])):
+        return args[0]
     if name == "dict" and not args:
         return Mapping(tuple((Known(key), value) for key, value in keywords.items()))
     if name == "len" and len(args) == 1 and isinstance(args[0], (Sequence, Mapping)):

@@ -69,16 +69,19 @@ def call_expression(interp: Interpreter, node: ast.Call, frame: Frame) -> Value:
         else:
             args.append(interp.evaluate(argument, frame))
     keywords: dict[str, Value] = {}
+    several: list[tuple[Condition, dict[str, Value]]] = []
     for keyword in node.keywords:
         value = interp.evaluate(keyword.value, frame)
         if keyword.arg is not None:
             keywords[keyword.arg] = value
         elif isinstance(value, Mapping):
-            for key, item in value.entries:
-                if isinstance(key, Known) and isinstance(key.value, str):
-                    keywords[key.value] = item
+            keywords.update(_named(value))
+        elif isinstance(value, Choice) and not several and all(isinstance(payload, Mapping) for payload in payloads(value)):
+            several = [(condition, _named(payload)) for condition, payload in value.alternatives if isinstance(payload, Mapping)]
         else:
             spread = True
+    if several and not spread:
+        return _answer_each(interp, node, function, args, keywords, several, frame)
     if frame.recorder is None:
         return _answer(interp, node, function, args, keywords, spread, frame)
     reached, frame.followed = frame.pc, False
@@ -103,6 +106,32 @@ def call_expression(interp: Interpreter, node: ast.Call, frame: Frame) -> Value:
         frame.recorder.wants("call", callee_name(interp, node, frame), reached, (), ())
     frame.followed = False
     return value
+
+
+def _named(mapping: Mapping) -> dict[str, Value]:
+    """The entries of a mapping as keyword arguments."""
+    return {key.value: item for key, item in mapping.entries if isinstance(key, Known) and isinstance(key.value, str)}
+
+
+def _answer_each(
+    interp: Interpreter,
+    node: ast.Call,
+    function: Value,
+    args: list[Value],
+    keywords: dict[str, Value],
+    several: list[tuple[Condition, dict[str, Value]]],
+    frame: Frame,
+) -> Value:
+    """``f(**one_of_several)``: called with each under its condition."""
+    before = frame.pc
+    results: list[tuple[Condition, Payload]] = []
+    for condition, more in several:
+        frame.pc = before & condition
+        if not frame.pc.is_false:
+            value = _answer(interp, node, function, args, {**keywords, **more}, False, frame)
+            results += [(condition & c, p) for c, p in alternatives(value, interp.space.true)]
+    frame.pc = before
+    return choice(results, interp.unknown(node, frame, *args, *keywords.values()))
 
 
 def _opaque(value: Value) -> bool:

@@ -106,12 +106,29 @@ def _for(interp: Interpreter, node: ast.For | ast.AsyncFor, frame: Frame) -> Non
     items = calls.iterate(interp, source)
     if items is not None and len(items) <= UNROLL_LIMIT:
         _unrolled(interp, node, items, frame)
+    elif isinstance(source, Choice) and _unroll_each(interp, node, source, frame):
+        pass
     else:
         _forget_assigned(interp, node.body, frame)
         assign(interp, node.target, interp.unknown(node.iter, frame, source), frame, node)
         free = interp.space.free(f"7:{frame.module.path}:{node.lineno}", f"the loop over {interp.text(node.iter, frame.module)} runs")
         _loop_body(interp, node.body, frame, free, node.iter)
     run(interp, node.orelse, frame)
+
+
+def _unroll_each(interp: Interpreter, node: ast.For | ast.AsyncFor, source: Choice, frame: Frame) -> bool:
+    """A loop over one of several sequences: each is unrolled under its own condition. False where one is not known."""
+    rows = [(condition, calls.iterate(interp, payload)) for condition, payload in source.alternatives]
+    if any(items is None for _, items in rows) or sum(len(items or ()) for _, items in rows) > UNROLL_LIMIT:
+        return False
+    entry, after = frame.pc, interp.space.false
+    for condition, items in rows:
+        frame.pc = entry & condition
+        if not frame.pc.is_false:
+            _unrolled(interp, node, items or [], frame)
+            after = after | frame.pc
+    frame.pc = after
+    return True
 
 
 def _unrolled(interp: Interpreter, node: ast.For | ast.AsyncFor, items: list[Value], frame: Frame) -> None:
@@ -311,13 +328,24 @@ def _store_item(interp: Interpreter, target: ast.Subscript, value: Value, frame:
         interp.record("environment", node, interp.text(target, frame.module), frame, (key, value))
         return
     interp.record("store", node, interp.text(target, frame.module), frame, (value,), receiver=container)
-    changed = None if isinstance(target.slice, ast.Slice) else with_item(container, key, value)
+    changed = None if isinstance(target.slice, ast.Slice) else _with_item(interp, container, key, value)
     if changed is None:
         return
     if isinstance(target.value, ast.Name):
         frame.write(target.value.id, changed, interp.unknown(target, frame, value))
     elif isinstance(target.value, ast.Attribute):
         store_attribute(interp, interp.evaluate(target.value.value, frame), target.value.attr, changed, frame, node)
+
+
+def _with_item(interp: Interpreter, container: Value, key: Value, value: Value) -> Value | None:
+    """The same for each alternative of the container."""
+    rows: list[tuple[Condition, Payload]] = []
+    for condition, payload in alternatives(container, interp.space.true):
+        changed = with_item(payload, key, value)
+        if changed is None or isinstance(changed, Choice):
+            return None
+        rows.append((condition, changed))
+    return choice(rows, Known(None))
 
 
 def with_item(container: Value, key: Value, value: Value) -> Value | None:

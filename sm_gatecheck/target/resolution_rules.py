@@ -29,6 +29,7 @@ class ResolutionRules:
     declares: frozenset[str]
     passes: frozenset[str]
     hooks: frozenset[str]
+    stashes: frozenset[str]
     skipped: frozenset[str]
 
 
@@ -44,5 +45,6 @@ def load_resolution_rules(rules: Rulebook) -> ResolutionRules:
         frozenset(document["declare"]["fields"]),
         frozenset(document["declare"]["passes"]),
         frozenset(document["declare"]["hooks"]),
+        frozenset(document["declare"]["stashes"]),
         frozenset(document["skip"]["functions"]),
     )

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from sm_gatecheck.evaluate.classes import class_attribute, instance_attribute, is_record
+from sm_gatecheck.evaluate.expressions import sequence_items
 from sm_gatecheck.evaluate.frames import Event, EventKind, Frame, guarded_write
 from sm_gatecheck.evaluate.interpreter import Interpreter
 from sm_gatecheck.evaluate.operations import compare, lift
@@ -22,6 +23,7 @@ from sm_gatecheck.evaluate.values import (
     Known,
     Opaque,
     Payload,
+    Sequence,
     Value,
     alternatives,
     choice,
@@ -86,6 +88,11 @@ class ResolvingWorld(SglangWorld):
     ) -> Value | None:
         if dotted in ("copy.copy", "copy.deepcopy") and args and all(map(_is_object, payloads(args[0]))):
             return choice([(held, self._copy(record)) for held, record in alternatives(args[0], self.space.true)], Known(None))
+        if dotted in ("dataclasses.replace", "msgspec.structs.replace") and args and all(map(_is_object, payloads(args[0]))):
+            return choice([(held, self._changed(record, keywords)) for held, record in alternatives(args[0], self.space.true)], Known(None))
+        if dotted == "dataclasses.is_dataclass" and args:
+            cls = args[0].cls if isinstance(args[0], Instance) else args[0]
+            return Known(is_record(cls.node)) if isinstance(cls, ClassValue) else None
         found = None if self.files is None or keywords else self.files.call(dotted, args)
         return found or super().external_call(interpreter, dotted, args, keywords, text)
 
@@ -143,7 +150,7 @@ class ResolvingWorld(SglangWorld):
         name = key if isinstance(key, str) else str(key[1]) if isinstance(key, tuple) else "?"
         self.outcome.state[key] = guarded_write(condition, value, old, Opaque(f"9:{name}", name))
 
-    def declare(self, interpreter: Interpreter, frame: Frame, name: str, value: Value, node: ast.AST) -> None:
+    def declare(self, frame: Frame, name: str, value: Value, node: ast.AST) -> None:
         """Write a field as the running code does, and remember who did."""
         if name in self.options or name.startswith(PREFIX):
             self.outcome.writes.append(Write(name, value, frame.pc, frame.module, node, tuple(frame.guards)))
@@ -155,7 +162,9 @@ class ResolvingWorld(SglangWorld):
 
     def stored(self, interpreter: Interpreter, frame: Frame, receiver: Instance, name: str, value: Value, node: ast.AST) -> bool:
         if receiver is self.instance:
-            self.declare(interpreter, frame, name, value, node)
+            if name in self.rules.stashes:
+                self.declare_pairs(frame, value, node)
+            self.declare(frame, name, value, node)
             return True
         if frame.recorder is None or receiver.name not in ("", CONFIGURATION) or receiver.transient:
             return False
@@ -194,6 +203,17 @@ class ResolvingWorld(SglangWorld):
     def _field(self, record: Instance, name: str) -> Value:
         self._read((record, name))
         return self.outcome.held(record, name)
+
+    def external_contains(self, dotted: str, text: str) -> Condition | None:
+        if dotted == _PROCESS.dotted:
+            return ~compare(self.space, ast.Is(), self._variable(PREFIX + text), Known(None), lambda: Opaque(f"9:{PREFIX}{text}", text))
+        return super().external_contains(dotted, text)
+
+    def _changed(self, original: Payload, changes: Mapping[str, Value]) -> Instance:
+        made = self._copy(original)
+        for name, value in changes.items():
+            self._store((made, name), value, self.space.true)
+        return made
 
     def _copy(self, original: Payload) -> Instance:
         assert isinstance(original, Instance)
@@ -253,11 +273,11 @@ class ResolvingWorld(SglangWorld):
         if args and args[0] is self.instance:
             if dotted in self.rules.declares:
                 for name, value in keywords.items():
-                    self.declare(interpreter, frame, name, value, node or function.node)
+                    self.declare(frame, name, value, node or function.node)
                 return Known(None)
             if dotted in self.rules.passes and len(args) >= 2:
                 declared = interpreter.call(args[1], (self.instance, *args[2:]), keywords, frame, node)
-                self._declare_all(interpreter, frame, declared, node or function.node)
+                self.declare_all(frame, declared, node or function.node)
                 return Known(None)
         if dotted in self.rules.hooks and len(args) >= 2:
             return interpreter.call(args[0], args[1:], keywords, frame, node)
@@ -272,7 +292,20 @@ class ResolvingWorld(SglangWorld):
             return Opaque("9:hf_config", "hf_config")  # unknown but for the facts
         return super().function_call(interpreter, function, args, keywords, node, frame)
 
-    def _declare_all(self, interpreter: Interpreter, frame: Frame, declared: Value, node: ast.AST) -> None:
+    def declare_pairs(self, frame: Frame, value: Value, node: ast.AST) -> None:
+        """Write what a list of (source, fields) pairs declares: it holds from here on."""
+        before = frame.pc
+        for condition, payload in alternatives(value, self.space.true):
+            for pair in sequence_items(payload) or ():
+                for held, inner in alternatives(pair, self.space.true):
+                    parts = sequence_items(inner)
+                    frame.pc = before & condition & held
+                    if parts is not None and len(parts) == 2 and not frame.pc.is_false:
+                        self.declare_all(frame, parts[1], node)
+        frame.pc = before
+
+    def declare_all(self, frame: Frame, declared: Value, node: ast.AST) -> None:
+        """Write the fields that a mapping names."""
         before = frame.pc
         for condition, payload in alternatives(declared, self.space.true):
             frame.pc = before & condition
@@ -280,7 +313,7 @@ class ResolvingWorld(SglangWorld):
                 continue
             for key, value in payload.entries:
                 if isinstance(key, Known) and isinstance(key.value, str):
-                    self.declare(interpreter, frame, key.value, value, node)
+                    self.declare(frame, key.value, value, node)
         frame.pc = before
 
 
@@ -294,8 +327,14 @@ class Listener:
         self, kind: EventKind, name: str, condition: Condition, values: tuple[Value, ...], keywords: tuple[tuple[str, Value], ...]
     ) -> bool:
         if kind == "call":
-            return name.startswith(("logger.", "logging.", "warnings.")) or name.rsplit(".", 1)[-1] in self._writers
+            last = name.rsplit(".", 1)[-1]
+            return name.startswith(("logger.", "logging.", "warnings.")) or last in self._writers or self._is_stash(name)
         return kind in ("raise", "assert", "key_error", "environment")
+
+    def _is_stash(self, name: str) -> bool:
+        """Whether a call puts declarations where resolution keeps them."""
+        holder, _, last = name.rpartition(".")
+        return last in ("append", "extend") and holder.rsplit(".", 1)[-1] in self._world.rules.stashes
 
     @property
     def _writers(self) -> frozenset[str]:
@@ -307,6 +346,9 @@ class Listener:
         elif event.kind == "call" and isinstance(event.receiver, Instance) and event.receiver.name.startswith(VARIABLE):
             if event.name.rsplit(".", 1)[-1] in self._world.reading.environment_writes and event.values:
                 self._write(event, Known(event.receiver.name.split()[1]), event.values[0])
+        elif event.kind == "call" and self._is_stash(event.name) and event.values:
+            given = event.values[0] if event.name.endswith(".extend") else Sequence("list", (event.values[0],))
+            self._world.declare_pairs(Frame(event.module, "", event.condition, guards=list(event.guards)), given, event.node)
         elif event.kind != "call" or event.name.startswith(("logger.", "logging.", "warnings.")):
             self._world.outcome.events.append(event)
         elif event.name == "os.environ.setdefault" and len(event.values) == 2:

@@ -12,6 +12,7 @@ import pytest
 
 from sm_gatecheck.trees import TreeError, open_tree
 from tests.cli.conftest import Run, run
+from tests.truth import files
 from tests.truth.command import tree_argument
 
 __all__ = ["run"]
@@ -104,3 +105,13 @@ def test_what_a_launch_meets_is_said(run: Run, setting: str, name: str) -> None:
 def test_a_condition_of_the_model_stays_open(run: Run) -> None:
     assert met(asked(run), "is_multimodal") == {"depends"}
     assert met(asked(run, "enforce_piecewise_cuda_graph=true"), "is_multimodal") == {"never"}
+
+
+@pytest.mark.parametrize(("model", "said"), [("qwen3_5_moe", "always"), ("qwen3_moe", "never")])
+def test_the_model_s_own_configuration_answers(run: Run, model: str, said: str) -> None:
+    source()
+    config = str(files.MODELS / model / "config.json")
+    ended = run("explain", "--sm", "120", tree_argument(RELEASE), FIELD, "--what-sets", "--model-config", config, "--format", "json")
+    found = json.loads(ended.stdout)
+    assert met(found, "is_multimodal") == {said}
+    assert [[value["value"] for value in entry["values"]] for entry in found["final"]] == [[said == "always"]]

@@ -117,12 +117,12 @@ def _chosen(launch: Launch, judged: Judged) -> Iterator[Finding]:
     """What SGLang chooses for the launch and then refuses, or what is harmful of it, at the option that makes it choose so."""
     for cause, report in judged.caused:
         setting = setting_of(launch, cause) if cause is not None else None
-        because = f"SGLang chooses this {f'because of {setting.flag}' if setting is not None else 'by itself'}."
+        because = f"SGLang chooses this {f'because of {setting.flag}' if setting is not None else 'by itself'}:"
         for judgement in report.judgements:
             if judgement.verdict in (Verdict.REJECTED, Verdict.NOOP_WITH_SIDE_EFFECTS):
                 finding = finding_of(report.option, judgement)
                 place = launch.span if setting is None else setting.span
-                yield replace(finding, message=f"{finding.message} {because}", launch=place)
+                yield replace(finding, message=f"{because} {finding.message}", launch=place)
 
 
 def _refused_at(judgement: Judgement) -> Iterator[tuple[str, int]]:

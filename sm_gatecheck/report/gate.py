@@ -146,13 +146,15 @@ def _block(sheet: Sheet, style: TextStyle, launch: LaunchReport, group: Group) -
 
 
 def _mend(launch: LaunchReport, group: Group) -> str | None:
-    """The other value to write, where SGLang names one."""
+    """The other value to write, where SGLang names one; what to do about a value that the launch does not give."""
     for mend in launch.mends:
         if mend.field == group.field and mend.action == "replace":
             given = next((given.flag for given in launch.given if given.field == mend.field), group.name)
             return (
                 f"Write {given} {value_text(mend.value)}: it works on {sm_list(group.sms)}, and SGLang names it ({mend.file}:{mend.line})."
             )
+    if group.verdict is not None and not any(given.field == group.field for given in launch.given):
+        return f"Set {group.name} yourself: what SGLang chooses does not work on {sm_list(group.sms)}."
     return None
 
 

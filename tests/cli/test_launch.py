@@ -249,7 +249,8 @@ def test_what_an_option_makes_the_server_choose_is_judged_at_that_option(run: Ru
     arguments = ("--", "--model-path", "m", "--enable-wide-loads")
     (finding,) = gate(run, *arguments, tree=tree)["findings"]
     assert (finding["rule"], finding["option"], finding["value"], finding["column"]) == ("GC101", "queue_order", "tensor", 16)
-    assert finding["message"].endswith("SGLang chooses this because of --enable-wide-loads.")
+    assert finding["message"].startswith("SGLang chooses this because of --enable-wide-loads: ")
+    assert "do Set --queue-order yourself: what SGLang chooses" in " ".join(run("--sm", "120", tree, *arguments).stdout.split())
     assert gate(run, *arguments, tree=tree, sm="100")["findings"] == []
     assert gate(run, "--", "--model-path", "m", tree=tree)["findings"] == []
     assert gate(run, *arguments, "--queue-order", "arrival", tree=tree)["options"]
@@ -259,7 +260,7 @@ def test_what_the_server_chooses_by_itself_is_judged_too(run: Run) -> None:
     tree = choosing_tree('self.queue_order == "arrival"')
     (finding,) = gate(run, "--", "--model-path", "m", tree=tree)["findings"]
     assert (finding["rule"], finding["option"], finding["line"]) == ("GC101", "queue_order", 1)
-    assert finding["message"].endswith("SGLang chooses this by itself.")
+    assert finding["message"].startswith("SGLang chooses this by itself: ")
     assert gate(run, "--", "--model-path", "m", "--queue-order", "longest-prefix", tree=tree)["findings"] == []
 
 
@@ -393,5 +394,5 @@ def test_a_variable_that_resolution_reads_has_its_effects(run: Run) -> None:
     assert document["resolved"]["120"]["queue_order"]["value"] == "tensor"
     (finding,) = document["findings"]
     assert (finding["rule"], finding["option"], finding["column"]) == ("GC101", "queue_order", 1)
-    assert finding["message"].endswith("SGLang chooses this because of SGLANG_ORDER.")
+    assert finding["message"].startswith("SGLang chooses this because of SGLANG_ORDER: ")
     assert gate(run, "--launch", launch_file("a.sh", "sglang serve --model-path m\n"), tree=tree)["findings"] == []

@@ -26,6 +26,11 @@ class Outline:
                 found = name
         return found
 
+    def function_lines(self, line: int) -> tuple[int, int]:
+        """First and last line of the innermost function around a line; that line alone outside of all."""
+        around = [(first, last) for first, last, _, is_function in self._scopes if is_function and first <= line <= last]
+        return around[-1] if around else (line, line)
+
     def passes_if(self, test: ast.AST, line: int) -> bool | None:
         """Which answer of ``test`` leads to a line of the same function; None where that cannot be told."""
         found = self._tests.get(id(test))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import gc
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +32,8 @@ from sm_gatecheck.verdicts.analysis import open_session
 from sm_gatecheck.verdicts.places import Places, shortened
 from sm_gatecheck.verdicts.request import Request
 from sm_gatecheck.verdicts.resolved import left_by_resolution
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
 def what_sets(tree: Tree, request: Request, asked: Option) -> Writes:
@@ -67,14 +70,16 @@ class _Writers:
 
     def answer(self, tree: Tree) -> Writes:
         given = self._session.resolver.run({})
-        free = self._session.resolver.run(
-            {o.field: OptionValue(o.field, o.field) for o in self._session.options if o.field not in self._session.required}
-        )
+        written = places_that_write(self._session, self._asked.field)
+        free = [self._with_free(lambda option: True)]
+        if free[0].unfinished:
+            # All at once is too much for this tree: again with the options that stand in the functions that write this one.
+            near = self._names_around(written)
+            free.append(self._with_free(lambda option: option.field in near))
         found: dict[tuple[str, int, int], _Found] = {}
-        for outcome, is_free in ((free, True), (given, False)):
+        for outcome, is_free in (*((outcome, True) for outcome in free), (given, False)):
             for module, node, value, condition, guards in self._happened(outcome):
                 self._note(found, module, node, value, condition, guards, is_free)
-        written = places_that_write(self._session, self._asked.field)
         ordered = sorted(found.values(), key=lambda item: (item.module.path, getattr(item.node, "lineno", 0)))
         writes = [self._write(item, written) for item in ordered]
         writes += [self._unreached(place) for place in written if not _covered(place, ordered) and not self._is_named_by(place, ordered)]
@@ -87,10 +92,23 @@ class _Writers:
             writes=tuple(sorted(writes, key=lambda write: (write.place.file, write.place.line))),
             final=tuple((sm, tuple(self._final(given, sm))) for sm in self._request.sms),
             known_sms=self._space.sms,
-            unfinished=given.unfinished or free.unfinished,
+            unfinished=given.unfinished or free[-1].unfinished,
             diagnostics=(*tree.diagnostics, *(d for module in self._session.program.modules() for d in module.diagnostics)),
             lines=dict(sorted(self._places.lines.items())),
         )
+
+    def _with_free(self, is_free: Callable[[Option], bool]) -> Outcome:
+        """Resolution with some options open, those aside that have to be given."""
+        session = self._session
+        free = (option.field for option in session.options if option.field not in session.required and is_free(option))
+        return session.resolver.run({field: OptionValue(field, field) for field in free})
+
+    def _names_around(self, written: Iterable[WrittenPlace]) -> set[str]:
+        names = {self._asked.field}
+        for place in written:
+            first, last = self._places.outline(place.module).function_lines(getattr(place.node, "lineno", 1))
+            names.update(_IDENTIFIER.findall("\n".join(place.module.lines[first - 1 : last])))
+        return names
 
     def _happened(self, outcome: Outcome) -> Iterator[tuple[Module, ast.AST, Value, Condition, tuple[Guard, ...]]]:
         for write in outcome.writes:

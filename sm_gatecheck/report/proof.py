@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from rich.text import Text
 
 from sm_gatecheck.model.verdict import Effect, EffectKind, Evidence, Judgement, Role, Verdict
 from sm_gatecheck.report.clean import visible
-from sm_gatecheck.report.wording import brief, brief_text, counted, effect_sentence, sm_list
+from sm_gatecheck.report.wording import brief, brief_text, effect_sentence, sm_list
 from sm_gatecheck.verdicts.findings import deciding_gate
 from sm_gatecheck.verdicts.mending import deciding_refusals, said
 
 LABEL_WIDTH = 6
-GATES_SHOWN = 2
 CERTAIN_SHOWN = 6
-POSSIBLE_SHOWN = {
-    (Verdict.NOOP_WITH_SIDE_EFFECTS, "still"): 6,
-    (Verdict.REJECTED, "stops"): 1,
-    (Verdict.REJECTED, "still"): 0,
-}
-"""How many effects under a condition fill up the certain ones: the costs are the point of a no-op that has some, and past what is
-refused nothing matters."""
-POSSIBLE_SHOWN_ELSEWHERE = 2
+BESIDE_A_REFUSAL = 2
+POSSIBLE_SHOWN = 2
+COSTS_SHOWN = 5
+"""How many effects under a condition fill up the certain ones; more where the costs are the point."""
 SMS_LISTED = 6
 LINES_UNDER_A_TEST = 12
 MORE = "(-v)"
@@ -40,15 +36,28 @@ def proof_rows(judgement: Judgement) -> list[tuple[str, Text]]:
     return rows + _ends(judgement)
 
 
-def short_rows(judgement: Judgement, room: int) -> list[tuple[str, Text]]:
+def short_rows(judgement: Judgement, room: int, platform: str = "") -> list[tuple[str, Text]]:
     """The deciding gates, what is sure to happen and a little of what may: each condition and source in ``room`` characters.
 
     Of a model's own refusals and rewrites there can be dozens; those that need no condition tell an operator most, then
-    those with the shortest.
+    those with the shortest. Beside a refusal of every launch nothing under a condition matters.
     """
+    refused_always = any(effect.kind is EffectKind.RAISES and effect.when is None for effect in judgement.effects)
+    costs = judgement.verdict is Verdict.NOOP_WITH_SIDE_EFFECTS
+    limit = 0 if refused_always else COSTS_SHOWN if costs else POSSIBLE_SHOWN
     rows = [("why", _gate(gate, judgement.sm, room)) for gate in _gates(judgement)]
+    hidden: list[Effect] = []
     for label, effects in _by_label(judgement):
-        rows += _some(label, effects, room, POSSIBLE_SHOWN.get((judgement.verdict, label), POSSIBLE_SHOWN_ELSEWHERE))
+        shown = _some(effects, BESIDE_A_REFUSAL if refused_always else CERTAIN_SHOWN, limit)
+        if label == "stops" and refused_always:
+            told = [("says", _said(effect, judgement, room)) for effect in shown]
+        else:
+            told = [("" if index else label, _effect(_shortened(effect, room, platform))) for index, effect in enumerate(shown)]
+        rows += _once(told)
+        hidden += [effect for effect in effects if effect not in shown]
+    if hidden:
+        where = "" if any(effect.when is None for effect in hidden) else " under conditions"
+        rows.append(("", Text(f"and {len(hidden):,} more{where} {MORE}", style="dim")))
     return rows + _ends(judgement)
 
 
@@ -56,12 +65,7 @@ def refusal_shown(judgement: Judgement) -> Effect | None:
     """Of the refusals under a condition, the one that stands right under a test of the GPU, else the one that decided."""
     raised = [effect for effect in judgement.effects if effect.kind is EffectKind.RAISES]
     tests = [evidence for evidence in judgement.evidence if evidence.role is Role.GATE]
-    under = [
-        (effect.line - test.line, index)
-        for index, effect in enumerate(raised)
-        for test in tests
-        if effect.file == test.file and 0 <= effect.line - test.line <= LINES_UNDER_A_TEST
-    ]
+    under = [(effect.line - test.line, index) for index, effect in enumerate(raised) for test in tests if _stands_under(effect, test)]
     if under:
         return raised[min(under)[1]]
     return next(iter(deciding_refusals(judgement)), None)
@@ -73,9 +77,26 @@ def place(file: str, line: int) -> Text:
 
 
 def _gates(judgement: Judgement) -> list[Evidence]:
+    """The tests to show: the one right above a refusal, else the one that decides; with another beside it unless it is a refusal."""
+    tests = [evidence for evidence in judgement.evidence if evidence.role is Role.GATE]
+    if judgement.verdict is Verdict.REJECTED:
+        above = [
+            (effect.when is not None, effect.line - test.line, len(test.true_on), index)
+            for effect in judgement.effects
+            for index, test in enumerate(tests)
+            if effect.kind is EffectKind.RAISES and _stands_under(effect, test)
+        ]
+        if above:
+            return [tests[min(above)[-1]]]
     deciding = deciding_gate(judgement)
-    others = [evidence for evidence in judgement.evidence if evidence.role is Role.GATE and evidence != deciding]
-    return ([] if deciding is None else [deciding]) + others[: GATES_SHOWN - 1]
+    if deciding is None or judgement.verdict is Verdict.REJECTED:
+        return [] if deciding is None else [deciding]
+    others = [test for test in tests if (test.file, test.line, test.source) != (deciding.file, deciding.line, deciding.source)]
+    return [deciding, *others[:1]]
+
+
+def _stands_under(effect: Effect, test: Evidence) -> bool:
+    return effect.file == test.file and 0 <= effect.line - test.line <= LINES_UNDER_A_TEST
 
 
 def _evidence(evidence: Evidence) -> Text:
@@ -105,24 +126,39 @@ def _ends(judgement: Judgement) -> list[tuple[str, Text]]:
     return rows + [("open", Text(visible(reason), style="magenta")) for reason in judgement.unknown]
 
 
-def _some(label: str, effects: Sequence[Effect], room: int, limit: int) -> list[tuple[str, Text]]:
-    """Rows for what happens always, then for what may, up to ``limit``."""
+def _some(effects: Sequence[Effect], sure: int, limit: int) -> list[Effect]:
+    """What happens always, ``sure`` of it, then what may, up to ``limit``.
+
+    The shortest conditions come first, and one effect of each kind before another of any.
+    """
     certain = [effect for effect in effects if effect.when is None]
-    possible = sorted(
-        (effect for effect in effects if effect.when is not None),
-        key=lambda effect: (effect.kind is EffectKind.WARNS, len(effect.when or "")),
-    )
-    shown = [*certain[:CERTAIN_SHOWN], *possible[: max(limit - len(certain), 0)]]
-    rows = [(label if index == 0 else "", _effect(_shortened(effect, room))) for index, effect in enumerate(shown)]
-    if len(shown) < len(effects):
-        number = f"and {len(effects) - len(shown)} more" if shown else counted(len(effects), "effect")
-        where = " under conditions" if len(certain) <= CERTAIN_SHOWN else ""
-        rows.append(("" if shown else label, Text(f"{number}{where} {MORE}", style="dim")))
-    return rows
+    possible = sorted((effect for effect in effects if effect.when is not None), key=lambda effect: len(effect.when or ""))
+    seen: Counter[EffectKind] = Counter()
+    ranked = []
+    for effect in possible:
+        ranked.append((effect.kind is EffectKind.WARNS, seen[effect.kind], effect))
+        seen[effect.kind] += 1
+    ranked.sort(key=lambda pair: pair[:2])
+    return [*certain[:sure], *(effect for *_, effect in ranked[: max(limit - len(certain), 0)])]
 
 
-def _shortened(effect: Effect, room: int) -> Effect:
-    when = None if effect.when is None else brief(effect.when, room)
+def _said(effect: Effect, judgement: Judgement, room: int) -> Text:
+    """The words of a refusal; where it stands only if the summary has not said so."""
+    words = Text(brief_text(said(effect.what), 2 * room))
+    where = f"{effect.file}:{effect.line}"
+    return words if where in judgement.summary else words.append("  ").append_text(place(effect.file, effect.line))
+
+
+def _once(rows: Iterable[tuple[str, Text]]) -> list[tuple[str, Text]]:
+    """Rows of which none says what one before it says: effects can differ in what is cut."""
+    first: dict[str, tuple[str, Text]] = {}
+    for row in rows:
+        first.setdefault(row[1].plain, row)
+    return list(first.values())
+
+
+def _shortened(effect: Effect, room: int, platform: str) -> Effect:
+    when = None if effect.when is None else brief(effect.when, room, platform)
     what = effect.what if len(effect.what) <= room else brief_text(said(effect.what), 2 * room)
     return replace(effect, what=what, when=when)
 

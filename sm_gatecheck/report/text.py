@@ -8,7 +8,7 @@ Nothing here depends on the terminal it ends up on: width and colour are argumen
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -56,6 +56,7 @@ UNDECIDED_SHOWN = 8
 LEFT_OUT_SHOWN = 5
 MESSAGE_ROOM = 40
 NAME_ROOM = 64
+PLACE_ROOM = 48
 CONDITION_ROOM = 100
 
 
@@ -96,12 +97,16 @@ KINDS = (
 
 @dataclass(frozen=True)
 class TextStyle:
-    """How to lay a text report out: ``width`` in cells; ``verbosity`` -1 quiet, 0 usual, 1 with every proof."""
+    """How to lay a text report out: ``width`` in cells; ``verbosity`` -1 quiet, 0 usual, 1 with every proof.
+
+    Of ``cards`` come the mends; ``platform`` is the report's own.
+    """
 
     width: int = 100
     color: bool = False
     verbosity: int = 0
     cards: Mapping[str, Card] = field(default_factory=dict)
+    platform: str = ""
 
     @property
     def quiet(self) -> bool:
@@ -114,6 +119,7 @@ class TextStyle:
 
 def render(report: Report, devices: Devices, style: TextStyle) -> str:
     """The report as text that ends with a line feed, without control characters unless ``style.color``."""
+    style = replace(style, platform=report.assumptions.platform)
     sheet = Sheet(style.width, style.color)
     groups = grouped(report)
     if style.quiet:
@@ -200,12 +206,12 @@ def _section(sheet: Sheet, style: TextStyle, kind: Kind, groups: list[Group], se
     sheet.line(title.append(", in full with -v", style="dim"))
     if kind.form is Form.REASONS:
         for group in groups:
-            _reasons_of(sheet, group, several_sms)
+            _reasons_of(sheet, style, group, several_sms)
     else:
         _a_line_each(sheet, groups, several_sms)
 
 
-def _reasons_of(sheet: Sheet, group: Group, several_sms: bool) -> None:
+def _reasons_of(sheet: Sheet, style: TextStyle, group: Group, several_sms: bool) -> None:
     """An option's refusals under a condition: for each reason its values, when it holds and what is said then."""
     room = sheet.width - 6 - LABEL_WIDTH
     told: dict[tuple[Any, ...], list[Entry]] = {}
@@ -219,28 +225,38 @@ def _reasons_of(sheet: Sheet, group: Group, several_sms: bool) -> None:
         name = visible(group.field) if group.option is None else setting(group.option.option, values)
         title = Text(name, style="bold").append(f"{on}  {PHASES[phase]}, ", style="dim not bold").append_text(place(file, line))
         sheet.paragraph(title, indent=2)
-        condition = [] if when is None else [("when", Text(brief(when, room)))]
+        condition = [] if when is None else [("when", Text(brief(when, room, style.platform)))]
         sheet.rows([*condition, ("says", Text(brief_text(said(what), 2 * room)))], indent=4, label_width=LABEL_WIDTH)
 
 
 def _a_line_each(sheet: Sheet, groups: list[Group], several_sms: bool) -> None:
     """A line a group, or two: the setting, where it is decided, and what is claimed when there is room for it."""
-    rows = [(_short_name(group, several_sms), _short_place(group), group) for group in groups]
+    rows = [(_short_name(group, several_sms), _short_place(group), _short_claim(group)) for group in groups]
     room = sheet.width - 2
-    place_room = max((cell_len(where) for _, where, _ in rows), default=0)
     fitting = [cell_len(name) for name, where, _ in rows if cell_len(name) + cell_len(where) + 2 <= room]
     name_room = min(max(fitting, default=0), NAME_ROOM)
-    message_room = room - name_room - place_room - 4
-    for name, where, group in rows:
-        place_text = Text(where, style="cyan")
-        if message_room >= MESSAGE_ROOM:
-            place_text.append(" " * (place_room - cell_len(where) + 2) + visible(group.entries[0].message), style="default")
-        if cell_len(name) + 2 + cell_len(where) > room or (message_room >= MESSAGE_ROOM and cell_len(name) > name_room):
-            sheet.paragraph(Text(name), indent=2)
-            sheet.line(place_text, indent=4)
+    place_room = min(max((cell_len(where) for _, where, _ in rows), default=0), PLACE_ROOM)
+    for name, where, claim in rows:
+        line = Text(name)
+        if cell_len(name) + 2 + cell_len(where) > room:
+            sheet.paragraph(line, indent=2)
+            line = Text("  ")
         else:
-            column = min(name_room, room - 2 - cell_len(where))
-            sheet.line(Text(name + " " * (max(column - cell_len(name), 0) + 2)).append_text(place_text), indent=2)
+            line.append(" " * (max(min(name_room, room - 2 - cell_len(where)) - cell_len(name), 0) + 2))
+        line.append(where, style="cyan")
+        column = max(name_room + 2 + place_room, cell_len(line.plain)) + 2
+        if claim and room - column >= min(MESSAGE_ROOM, cell_len(claim)):
+            line.append(" " * (column - cell_len(line.plain))).append(claim, style="default")
+        sheet.line(line, indent=2)
+
+
+def _short_claim(group: Group) -> str:
+    """What a line adds to its heading: where the setting would work, or the message without the setting in front of it."""
+    entry = group.entries[0]
+    if group.verdict is Verdict.NOOP and entry.judgement is not None:
+        return f"works on {sm_list(entry.judgement.active_on)}" if entry.judgement.active_on else ""
+    message = visible(entry.message)
+    return message.partition(": ")[2] or message
 
 
 def _short_name(group: Group, several_sms: bool) -> str:
@@ -283,14 +299,14 @@ def _claim(style: TextStyle, entry: Entry) -> str:
     conditions = {visible(effect.when) for effect in entry.judgement.effects if effect.when}
     for condition in sorted(conditions, key=len, reverse=True):
         if condition in message:
-            return message.replace(condition, brief(condition, _room(style)))
+            return message.replace(condition, brief(condition, _room(style), style.platform))
     return message
 
 
 def _proof(style: TextStyle, entry: Entry) -> list[tuple[str, Text]]:
     if entry.judgement is None:
         return [("where", place(entry.finding.file, entry.finding.line))]
-    return proof_rows(entry.judgement) if style.whole else short_rows(entry.judgement, _room(style))
+    return proof_rows(entry.judgement) if style.whole else short_rows(entry.judgement, _room(style), style.platform)
 
 
 def _room(style: TextStyle) -> int:

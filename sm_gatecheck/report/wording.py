@@ -133,12 +133,17 @@ def effect_sentence(effect: Effect) -> str:
     return f"{EFFECT_VERBS[effect.kind]} {effect_subject(effect)} {PHASES[effect.phase]}{when}"
 
 
-def brief(condition: str, room: int) -> str:
-    """A condition in at most ``room`` characters: whole, or its shortest alternative, or the first tests of that."""
+def brief(condition: str, room: int, platform: str = "") -> str:
+    """A condition in at most ``room`` characters: whole, or its shortest alternative, or the first tests of that.
+
+    Of alternatives alike, one a device, that which names ``platform`` is taken.
+    """
     text = visible(condition)
     if len(text) <= room:
         return text
-    shortest = min((_bare(part) for part in _parts(text, " or ") if part != "other conditions"), key=len)
+    alternatives = [_bare(part) for part in _parts(text, " or ") if part != "other conditions"]
+    ours = f"'{platform}'"
+    shortest = min(alternatives, key=lambda part: len(part) - (len(ours) if ours in part else 0))
     if len(shortest) + len(f" or{CUT}") <= room:
         return f"{shortest} or{CUT}"
     tests = ""

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sm_gatecheck.model.verdict import Effect, EffectKind, Evidence, Judgement, Phase, Role, Verdict
-from sm_gatecheck.report.proof import refusal_shown, short_rows
+from sm_gatecheck.report.proof import proof_rows, refusal_shown, short_rows
 
 
 def refusal(file: str, line: int) -> Effect:
@@ -28,3 +30,46 @@ def test_many_sms_are_counted() -> None:
     few, many = refused(true_on=(100, 120)), refused(true_on=(70, 75, 80, 90, 100, 103, 110))
     assert [row.plain for _, row in short_rows(few, 60)] == ["srt/b.py:40  is_blackwell()  true on SM100 and SM120"]
     assert [row.plain for _, row in short_rows(many, 60)] == ["srt/b.py:40  is_blackwell()  true on 7 SMs, SM120 is not"]
+
+
+def shown(judgement: Judgement) -> list[tuple[str, str]]:
+    return [(label, row.plain) for label, row in short_rows(judgement, 60)]
+
+
+def test_beside_a_refusal_of_every_launch_nothing_under_a_condition_is_shown() -> None:
+    always = Effect(EffectKind.RAISES, Phase.STARTUP, 'ValueError("never here")', "srt/a.py", 7)
+    elsewhere = Effect(EffectKind.RAISES, Phase.STARTUP, 'ValueError("nor there")', "srt/b.py", 44)
+    sets = Effect(EffectKind.SETS_OPTION, Phase.RESOLUTION, "x", "srt/a.py", 3, "page_size", 64, "use_mla")
+    judgement = refused(always, refusal("srt/b.py", 41), elsewhere, sets)
+    assert shown(judgement)[1:] == [
+        ("says", "never here"),
+        ("says", "nor there  srt/b.py:44"),
+        ("", "and 2 more under conditions (-v)"),
+    ]
+    assert [row.plain.rsplit("  ", 1)[1] for _, row in proof_rows(judgement)[1:]] == [
+        "srt/a.py:7",
+        "srt/b.py:41",
+        "srt/b.py:44",
+        "srt/a.py:3",
+    ]
+
+
+def test_a_refusal_shows_the_test_right_above_it() -> None:
+    far = Evidence(Role.GATE, "srt/b.py", 2, 1, "is_hopper()", (90,))
+    judgement = replace(refused(refusal("srt/b.py", 41)), evidence=(far, *refused().evidence))
+    assert shown(judgement)[0] == ("why", "srt/b.py:40  is_blackwell()  true on SM100 and SM120")
+    assert shown(replace(judgement, effects=()))[0] == ("why", "srt/b.py:2  is_hopper()  true on SM90")
+
+
+def test_each_kind_of_cost_is_shown_before_another_of_one_kind_and_the_same_line_once() -> None:
+    costs = [
+        Effect(EffectKind.ALLOCATES, Phase.STARTUP, "zeros(…)", "srt/a.py", 5, when="tp " + "and long_test " * n) for n in range(9, 18)
+    ]
+    sets = Effect(EffectKind.SETS_OPTION, Phase.RESOLUTION, "x", "srt/a.py", 3, "page_size", 64, "use_mla and " + "tests " * 40)
+    judgement = Judgement(120, True, Verdict.NOOP_WITH_SIDE_EFFECTS, "costs", (), (*costs, sets))
+    rows = shown(judgement)
+    assert [row.split(",")[0] for _, row in rows] == [
+        "allocates zeros(…) at start-up",
+        "sets page_size = 64 while the arguments are resolved",
+        "and 5 more under conditions (-v)",
+    ]

@@ -23,6 +23,12 @@ def test_a_condition_is_cut_to_a_line(condition: str, room: int, shown: str) -> 
     assert len(shown) <= room
 
 
+def test_of_alternatives_alike_the_one_of_the_platform_is_shown() -> None:
+    condition = "(device == 'musa' and tp) or (device == 'cuda' and tp) or (device == 'npu' and tp)"
+    assert brief(condition, 30, "cuda") == "device == 'cuda' and tp or …"
+    assert brief(condition, 30) == "device == 'npu' and tp or …"
+
+
 def test_text_that_fits_is_whole() -> None:
     assert brief_text("a b c", 5) == "a b c"
     assert brief_text("a b cd", 5) == "a b …"

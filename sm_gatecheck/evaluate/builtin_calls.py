@@ -234,14 +234,11 @@ def _mapping_get(interp: Interpreter, node: ast.Call, receiver: Mapping, args: l
 
 
 def _mutate(interp: Interpreter, node: ast.Call, receiver: Sequence | Mapping, name: str, args: list[Value], frame: Frame) -> bool:
-    """``xs.append(x)`` and its like on a variable: the variable gets the longer list."""
-    if not (isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name)):
+    """``xs.append(x)`` and its like on a variable or an attribute, which gets the longer list."""
+    if not isinstance(node.func, ast.Attribute) or not isinstance(receiver, Sequence):
         return False
     from sm_gatecheck.evaluate.expressions import sequence_items
 
-    variable = node.func.value.id
-    if variable not in frame.variables or not isinstance(receiver, Sequence):
-        return False
     if name in ("append", "add") and len(args) == 1:
         longer = Sequence(receiver.kind, (*receiver.items, args[0]))
     elif name in ("extend", "update") and len(args) == 1:
@@ -251,8 +248,16 @@ def _mutate(interp: Interpreter, node: ast.Call, receiver: Sequence | Mapping, n
         longer = Sequence(receiver.kind, receiver.items + items)
     else:
         return False
-    frame.write(variable, longer, interp.unknown(node, frame))
-    return True
+    holder = node.func.value
+    if isinstance(holder, ast.Name) and holder.id in frame.variables:
+        frame.write(holder.id, longer, interp.unknown(node, frame))
+        return True
+    if isinstance(holder, ast.Attribute) and frame.recorder is not None:
+        from sm_gatecheck.evaluate.statements import store_attribute
+
+        store_attribute(interp, interp.evaluate(holder.value, frame), holder.attr, longer, frame, node)
+        return True
+    return False
 
 
 def is_instance(interp: Interpreter, value: Value, kinds: Value) -> Condition | None:

@@ -130,6 +130,11 @@ def _name(interp: Interpreter, node: ast.Name, frame: Frame) -> Value:
             return visible(frame.pc, found)
         if frame.closure is not None and name in frame.closure:
             return frame.closure[name]
+        if frame.owner is not None and frame.qualname == frame.owner.qualname:
+            # The body of a class: what it binds elsewhere is seen here.
+            bound = classes.body_value(interp, frame.owner, name)
+            if bound is not None and not isinstance(bound, Opaque):
+                return bound
     value = interp.global_value(frame.module, name)
     if value is not None:
         return value

@@ -400,10 +400,12 @@ def call_function(
     if key is not None:
         # What is remembered must not hang on who asked first, so it is worked out with all the room there is.
         frame.depth = REMEMBERED_DEPTH
+        interp.remembering += 1
     try:
         result = run_function(interp, function, args, keywords, frame, node, effectful)
     finally:
         frame.depth = depth
+        interp.remembering -= key is not None
         interp.running.discard(identity)
     if effectful:
         frame.followed = True

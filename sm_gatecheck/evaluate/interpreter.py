@@ -56,6 +56,8 @@ class Interpreter:
         self.running: set[Any] = set()
         self._attribute_writers: dict[tuple[int, str], list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
         self.abstract_instances: dict[int, Any] = {}
+        self.remembering = 0
+        """How many calls in progress will be remembered by their arguments alone: what is read inside is read for all who ask."""
         self.registers = False
         """Whether containers hold what the import of the tree puts into them; else readers only know that they are not empty."""
         self.collecting: Collection | None = None
@@ -144,6 +146,11 @@ class Interpreter:
                     followed,
                 )
             )
+
+    @property
+    def is_importing(self) -> bool:
+        """Whether the top level of a module is being evaluated: once, for all who read it."""
+        return bool(self._in_progress)
 
     def forget(self) -> None:
         """Drop what was learnt about calls and about globals that functions write: more is known about their arguments."""

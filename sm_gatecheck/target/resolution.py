@@ -43,6 +43,7 @@ class Resolver:
         """``fallbacks``: what a field is worth that neither the user nor resolution gave a value."""
         self._interpreter = interpreter
         self._world = world
+        world.interpreter = interpreter
         self._rules = rules
         # Made once: runs are held against each other, and what is the same object need not be compared.
         self._defaults: dict[str, Value] = {name: _as_value(name, value) for name, value in defaults.items()}
@@ -82,6 +83,13 @@ class Resolver:
             if held is not None:
                 outcome.resolved[name] = lift(interpreter.space, _or_else(fallback), held, lambda: Opaque(f"9:{name}", name))  # noqa: B023
         return outcome
+
+    def sees(self, variable: str) -> bool | None:
+        """Whether a run may be asked what a variable changes: None where no run so far has read it, so that it changes nothing;
+        False where it was read once for all runs."""
+        if variable in self._world.hidden_variables:
+            return False
+        return True if variable in self._world.traced_variables else None
 
     def _applies(self, versions: SpecifierSet) -> bool:
         if not self._version or not str(versions):

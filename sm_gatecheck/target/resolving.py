@@ -62,6 +62,10 @@ class ResolvingWorld(SglangWorld):
         self.instance = Instance(None, RESOLVING)
         self.outcome = Outcome()
         self.environment.current = self._variable
+        self.interpreter: Interpreter | None = None
+        self.traced_variables: set[str] = set()
+        self.hidden_variables: set[str] = set()
+        """Variables that were read, and those read where a later run may not see it: by an import, or by a call that is remembered."""
         self.files: ModelFiles | None = None
 
     @cached_property
@@ -141,6 +145,9 @@ class ResolvingWorld(SglangWorld):
         return value
 
     def _variable(self, field: str) -> Value:
+        interpreter = self.interpreter
+        is_traced = self.memory.is_tracing and interpreter is not None and not interpreter.remembering and not interpreter.is_importing
+        (self.traced_variables if is_traced else self.hidden_variables).add(field)
         return self._read(field) or Known(None)
 
     def _apply(self, key: Hashable, value: Value, condition: Condition) -> None:

@@ -103,7 +103,14 @@ class Situation:
         resolver = session.resolver
 
         def run(option: Option, payload: Payload) -> Outcome | None:
-            return None if option.is_environment else resolver.run({option.field: payload})
+            if not option.is_environment:
+                return resolver.run({option.field: payload})
+            seen = resolver.sees(option.field)
+            if seen is None:
+                return None
+            if seen:
+                return resolver.run({option.field: payload})
+            return session.resolver_under({option.field: to_python(payload)}).run({})
 
         return cls(resolver.run({}), run)
 

@@ -190,3 +190,26 @@ def test_a_run_leaves_nothing_behind_for_the_next() -> None:
     for name in ("graphs.decode.backend", "page_size", "disable_overlap"):
         assert before[name] == after[name]
     assert "env:LOUD" not in after
+
+
+def test_a_variable_that_is_set_sets_options() -> None:
+    given = session(TEXT, 81559)
+    assert given.resolver.sees("env:LOUD") is None
+    given.resolver.run({})
+    assert given.resolver.sees("env:LOUD") is True
+    assert resolved(given, given.resolver.run({"env:LOUD": "0"}), "page_size") == [16]
+    assert resolved(given, given.resolver.run({"env:LOUD": "1"}), "page_size") == [None]
+    assert given.resolver.sees("env:OTHER") is None
+
+
+def test_a_variable_read_by_an_import_is_asked_for_anew() -> None:
+    files = {name: text.encode() for name, text in FILES.items()}
+    files["srt/server_args.py"] = (
+        ARGS.replace('os.getenv("LOUD", "1") == "0"', "QUIET")
+        .replace("REGISTRY:", 'QUIET = os.getenv("LOUD", "1") == "0"\nREGISTRY:')
+        .encode()
+    )
+    given = Session(files, open_rules(), cuda="12.9", settings={}, version="0.5.9", model_config=TEXT, gpu_memory=81559)
+    given.resolver.run({})
+    assert given.resolver.sees("env:LOUD") is False
+    assert resolved(given, given.resolver_under({"env:LOUD": "0"}).run({}), "page_size") == [16]

@@ -61,10 +61,6 @@ class Replay:
         self._steps: dict[Hashable, list[Step]] = {}
         self._running: list[Trace] = []
 
-    @property
-    def is_tracing(self) -> bool:
-        return bool(self._running)
-
     def note_read(self, name: Hashable, value: Value | None) -> None:
         if self._running:
             trace = self._running[-1]

@@ -146,7 +146,7 @@ class ResolvingWorld(SglangWorld):
 
     def _variable(self, field: str) -> Value:
         interpreter = self.interpreter
-        is_traced = self.memory.is_tracing and interpreter is not None and not interpreter.remembering and not interpreter.is_importing
+        is_traced = interpreter is not None and not interpreter.remembering and not interpreter.is_importing
         (self.traced_variables if is_traced else self.hidden_variables).add(field)
         return self._read(field) or Known(None)
 

@@ -92,7 +92,7 @@ class _Writers:
             writes=tuple(sorted(writes, key=lambda write: (write.place.file, write.place.line))),
             final=tuple((sm, tuple(self._final(given, sm))) for sm in self._request.sms),
             known_sms=self._space.sms,
-            unfinished=given.unfinished or free[-1].unfinished,
+            unfinished=given.unfinished or _not_in_general(free[-1].unfinished),
             diagnostics=(*tree.diagnostics, *(d for module in self._session.program.modules() for d in module.diagnostics)),
             lines=dict(sorted(self._places.lines.items())),
         )
@@ -239,6 +239,11 @@ class _Writers:
         for alternative in left_by_resolution(outcome, self._asked, self._space, self._session.devices.bit(sm)):
             self._places.note(alternative.file, alternative.line)
             yield alternative
+
+
+def _not_in_general(reason: str | None) -> str | None:
+    """What is met under the given options was worked out; only the conditions in terms of all options were not."""
+    return None if reason is None else f"with all options open, {reason}: some conditions are those of the given options only"
 
 
 def _written(module: Module, node: ast.AST) -> str:

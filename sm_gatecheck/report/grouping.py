@@ -31,7 +31,9 @@ class Entry:
     @property
     def always(self) -> bool:
         """Whether a refusal is one of every launch that sets the value; True for what is no refusal."""
-        raised = [effect for effect in self.judgement.effects if effect.kind is EffectKind.RAISES] if self.judgement else []
+        if self.judgement is None or self.judgement.verdict is not Verdict.REJECTED:
+            return True
+        raised = [effect for effect in self.judgement.effects if effect.kind is EffectKind.RAISES]
         return not raised or any(effect.when is None for effect in raised)
 
 

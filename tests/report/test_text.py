@@ -10,8 +10,9 @@ from sm_gatecheck.checks.cards import load_cards
 from sm_gatecheck.model.report import Diagnostic, Finding, Report
 from sm_gatecheck.model.verdict import Effect, EffectKind, Evidence, Judgement, Phase, Role, Severity, Verdict
 from sm_gatecheck.report.text import TextStyle, render
+from sm_gatecheck.report.wording import WORDS
 from sm_gatecheck.rulebook import Rulebook
-from sm_gatecheck.verdicts.findings import findings_of
+from sm_gatecheck.verdicts.findings import RULE_OF, findings_of
 from tests.report.golden import assert_golden
 from tests.report.samples import DEVICES, hostile_sample, sample
 
@@ -118,6 +119,17 @@ def test_values_refused_for_the_same_reason_share_a_block_with_the_condition_in_
         "    when    use_mla",
         "    says    not here",
     ]
+
+
+@pytest.mark.parametrize("verdict", [verdict for verdict in RULE_OF if verdict is not Verdict.REJECTED])
+@pytest.mark.parametrize("verbosity", [0, 1])
+def test_what_is_no_refusal_is_shown_although_something_may_raise(verdict: Verdict, verbosity: int) -> None:
+    report = long_conditions()
+    judgements = tuple(replace(judgement, verdict=verdict) for judgement in report.options[0].judgements)
+    options = (replace(report.options[0], judgements=judgements),)
+    text = rendered(replace(report, options=options, findings=findings_of(options)), 160, verbosity)
+    assert f"On SM120 (RTX PRO 6000, RTX 5090) 3 settings {WORDS[verdict].many}." in text
+    assert "  --attention-backend one | two | three" in text.split(f"{WORDS[verdict].heading}  {RULE_OF[verdict]}")[1]
 
 
 def test_nothing_is_cut_in_the_whole_report() -> None:

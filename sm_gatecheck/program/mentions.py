@@ -14,6 +14,8 @@ _IDENTIFIER = re.compile(rb"[A-Za-z_]\w{3,}")
 _COMPUTED_NAME = re.compile(rb"""getattr\(([^,\n]+),\s*(?:f["'](\w+)\{|["'](\w+)["']\s*\+)""")
 SHORT_BODY_LINES = 60
 COMMON_NAME_LIMIT = 3
+WORD_MENTIONS = 40
+NAME_MENTIONS = 200
 
 
 @dataclass(frozen=True)
@@ -99,13 +101,23 @@ class Mentions:
             for definition in (d for name in frontier for d in self._index.get(name, ())):
                 if definition.name in known or definition.kind == b"class" or definition.lines > SHORT_BODY_LINES:
                     continue
-                if self._count[definition.name] <= COMMON_NAME_LIMIT and not definition.name.startswith(b"__"):
+                if (
+                    self._count[definition.name] <= COMMON_NAME_LIMIT
+                    and not definition.name.startswith(b"__")
+                    and self._is_telling(definition.name)
+                ):
                     found.add(definition.name)
             frontier = found - known
             if not frontier:
                 break
             known |= frontier
         return frozenset(name.decode() for name in known)
+
+    def _is_telling(self, name: bytes) -> bool:
+        """Whether a mention of a name is likely to mean its definition: plain words mean variables and methods of all kinds."""
+        mentions = len(self._index.get(name, ()))
+        is_word = name.islower() and b"_" not in name
+        return mentions <= (WORD_MENTIONS if is_word else NAME_MENTIONS)
 
 
 def definitions(path: str, source: bytes) -> list[Definition]:

@@ -37,5 +37,10 @@ class Option:
         return isinstance(self.default, bool) or self.type in ("bool", "Optional[bool]") or self.action in ("store_true", "store_false")
 
     @property
+    def is_required(self) -> bool:
+        """Whether it must be given: a text without a default."""
+        return self.default is None and self.default_source is None and self.type == "str"
+
+    @property
     def is_environment(self) -> bool:
         return self.field.startswith("env:")

@@ -172,8 +172,8 @@ class Session:
 
     @cached_property
     def required(self) -> frozenset[str]:
-        """Fields that must be given: a text without a default."""
-        return frozenset(o.field for o in self.options if o.default is None and o.default_source is None and o.type == "str")
+        """Fields that must be given."""
+        return frozenset(option.field for option in self.options if option.is_required)
 
     @cached_property
     def defaults(self) -> dict[str, Any]:

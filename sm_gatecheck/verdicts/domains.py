@@ -25,10 +25,8 @@ def judged_values(option: Option, conditions: Iterable[Condition]) -> tuple[Any,
         if option.default is None and option.default_source is None:
             return (True, False)
         return (False,) if option.default is True else (True,)
-    known = known_values(option.field, conditions)
-    if option.default is None and known:
-        return known
-    return (ANY,)
+    known = known_values(option.field, conditions) if option.default is None and not option.is_required else ()
+    return known or (ANY,)
 
 
 def has_unlisted_values(option: Option) -> bool:

@@ -16,14 +16,14 @@ from sm_gatecheck.verdicts.mending import deciding_refusals, said
 
 LABEL_WIDTH = 6
 CERTAIN_SHOWN = 6
-BESIDE_A_REFUSAL = 2
+CERTAIN_SHOWN_ELSEWHERE = 2
 POSSIBLE_SHOWN = 2
 COSTS_SHOWN = 5
-"""How many effects under a condition fill up the certain ones; more where the costs are the point."""
+"""How many effects are shown that are certain, and with how many under a condition they are filled up: more where costs are the point."""
+REPLACING = (EffectKind.SETS_OPTION, EffectKind.WARNS)
+"""What there is to say of a replaced value: by what, and whether a line in the log tells of it."""
 SMS_LISTED = 6
 LINES_UNDER_A_TEST = 12
-MORE = "(-v)"
-"""Ends a count of what only ``-v`` shows."""
 
 _ROLE_LABELS = {Role.GATE: "gate", Role.SITE: "site", Role.EFFECT: "effect", Role.CALL: "called"}
 
@@ -44,20 +44,21 @@ def short_rows(judgement: Judgement, room: int, platform: str = "") -> list[tupl
     """
     refused_always = any(effect.kind is EffectKind.RAISES and effect.when is None for effect in judgement.effects)
     costs = judgement.verdict is Verdict.NOOP_WITH_SIDE_EFFECTS
-    limit = 0 if refused_always else COSTS_SHOWN if costs else POSSIBLE_SHOWN
     rows = [("why", _gate(gate, judgement.sm, room)) for gate in _gates(judgement)]
     hidden: list[Effect] = []
     for label, effects in _by_label(judgement):
-        shown = _some(effects, BESIDE_A_REFUSAL if refused_always else CERTAIN_SHOWN, limit)
-        if label == "stops" and refused_always:
+        limit = 0 if refused_always or label == "stops" else COSTS_SHOWN if costs else POSSIBLE_SHOWN
+        telling = [effect for effect in effects if judgement.verdict is not Verdict.OVERRIDDEN or effect.kind in REPLACING]
+        shown = _some(telling, CERTAIN_SHOWN if costs else CERTAIN_SHOWN_ELSEWHERE, limit)
+        if label == "stops":
             told = [("says", _said(effect, judgement, room)) for effect in shown]
         else:
             told = [("" if index else label, _effect(_shortened(effect, room, platform))) for index, effect in enumerate(shown)]
         rows += _once(told)
         hidden += [effect for effect in effects if effect not in shown]
-    if hidden:
+    if hidden and not refused_always:
         where = "" if any(effect.when is None for effect in hidden) else " under conditions"
-        rows.append(("", Text(f"and {len(hidden):,} more{where} {MORE}", style="dim")))
+        rows.append(("", Text(f"and {len(hidden):,} more{where} (-v)", style="dim")))
     return rows + _ends(judgement)
 
 

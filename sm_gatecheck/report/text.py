@@ -22,10 +22,9 @@ from sm_gatecheck.model.target import Devices
 from sm_gatecheck.model.verdict import Judgement, Verdict
 from sm_gatecheck.report.clean import visible
 from sm_gatecheck.report.grouping import Entry, Group, distinct, grouped, merged
-from sm_gatecheck.report.proof import LABEL_WIDTH, MORE, place, proof_rows, refusal_shown, short_rows
+from sm_gatecheck.report.proof import LABEL_WIDTH, place, proof_rows, refusal_shown, short_rows
 from sm_gatecheck.report.sheet import Sheet
 from sm_gatecheck.report.wording import (
-    CUT,
     PHASES,
     REFUSED_UNDER_A_CONDITION,
     WORDS,
@@ -57,6 +56,7 @@ LEFT_OUT_SHOWN = 5
 MESSAGE_ROOM = 40
 NAME_ROOM = 64
 PLACE_ROOM = 48
+TOGETHER = 3
 CONDITION_ROOM = 100
 
 
@@ -193,17 +193,14 @@ def _section(sheet: Sheet, style: TextStyle, kind: Kind, groups: list[Group], se
     sheet.blank()
     rules = sorted({group.rule for group in groups})
     title = Text(kind.heading, style=kind.style).append(f"  {', '.join(rules)}", style="dim")
+    sheet.line(title if style.whole or kind.verdict is None else title.append(", in full with -v", style="dim"))
     if kind.form is Form.BLOCKS or style.whole:
-        blocks = [(_block_title(style, group), _block_rows(style, group)) for group in groups]
-        cut = any(CUT in row.plain or row.plain.endswith(MORE) for _, rows in blocks for _, row in rows)
-        sheet.line(title.append(", in full with -v", style="dim") if cut and not style.whole else title)
-        for index, (name, rows) in enumerate(blocks):
+        for index, group in enumerate(groups):
             if index:
                 sheet.blank()
-            sheet.paragraph(name, indent=2)
-            sheet.rows(rows, indent=4, label_width=LABEL_WIDTH)
+            sheet.paragraph(_block_title(style, group), indent=2)
+            sheet.rows(_block_rows(style, group), indent=4, label_width=LABEL_WIDTH)
         return
-    sheet.line(title.append(", in full with -v", style="dim"))
     if kind.form is Form.REASONS:
         for group in groups:
             _reasons_of(sheet, style, group, several_sms)
@@ -226,11 +223,19 @@ def _reasons_of(sheet: Sheet, style: TextStyle, group: Group, several_sms: bool)
         title = Text(name, style="bold").append(f"{on}  {PHASES[phase]}, ", style="dim not bold").append_text(place(file, line))
         sheet.paragraph(title, indent=2)
         condition = [] if when is None else [("when", Text(brief(when, room, style.platform)))]
-        sheet.rows([*condition, ("says", Text(brief_text(said(what), 2 * room)))], indent=4, label_width=LABEL_WIDTH)
+        sheet.rows([*condition, ("says", Text(brief_text(said(what), room)))], indent=4, label_width=LABEL_WIDTH)
 
 
 def _a_line_each(sheet: Sheet, groups: list[Group], several_sms: bool) -> None:
-    """A line a group, or two: the setting, where it is decided, and what is claimed when there is room for it."""
+    """A line a group, or two: the setting, where it is decided, and what is claimed when there is room; what a place decides together."""
+    by_place: dict[str, list[Group]] = {}
+    for group in groups:
+        by_place.setdefault(_short_place(group), []).append(group)
+    together = {where: members for where, members in by_place.items() if len(members) >= TOGETHER}
+    for where, members in together.items():
+        sheet.line(Text(where, style="cyan"), indent=2)
+        sheet.paragraph(Text(", ".join(_short_name(group, several_sms) for group in members)), indent=4)
+    groups = [group for group in groups if _short_place(group) not in together]
     rows = [(_short_name(group, several_sms), _short_place(group), _short_claim(group)) for group in groups]
     room = sheet.width - 2
     fitting = [cell_len(name) for name, where, _ in rows if cell_len(name) + cell_len(where) + 2 <= room]

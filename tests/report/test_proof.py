@@ -44,7 +44,6 @@ def test_beside_a_refusal_of_every_launch_nothing_under_a_condition_is_shown() -
     assert shown(judgement)[1:] == [
         ("says", "never here"),
         ("says", "nor there  srt/b.py:44"),
-        ("", "and 2 more under conditions (-v)"),
     ]
     assert [row.plain.rsplit("  ", 1)[1] for _, row in proof_rows(judgement)[1:]] == [
         "srt/a.py:7",
@@ -72,4 +71,14 @@ def test_each_kind_of_cost_is_shown_before_another_of_one_kind_and_the_same_line
         "allocates zeros(…) at start-up",
         "sets page_size = 64 while the arguments are resolved",
         "and 5 more under conditions (-v)",
+    ]
+
+
+def test_of_a_replaced_value_it_is_told_what_replaces_it() -> None:
+    allocates = Effect(EffectKind.ALLOCATES, Phase.STARTUP, "zeros(…)", "srt/a.py", 5)
+    sets = Effect(EffectKind.SETS_OPTION, Phase.RESOLUTION, "x", "srt/a.py", 3, "page_size", 64, "use_mla")
+    judgement = Judgement(120, 16, Verdict.OVERRIDDEN, "becomes 64", (), (allocates, sets))
+    assert shown(judgement) == [
+        ("still", "sets page_size = 64 while the arguments are resolved, when use_mla  srt/a.py:3"),
+        ("", "and 1 more (-v)"),
     ]

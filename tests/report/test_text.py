@@ -155,6 +155,14 @@ def test_of_a_replaced_value_only_the_shortest_conditions_are_shown() -> None:
     assert "and 7 more under conditions (-v)" in section
 
 
+def test_what_one_place_decides_for_many_settings_stands_under_it() -> None:
+    report = sample((120,))
+    option = next(option for option in report.options if option.option.field == "enable_wide_loads")
+    several = tuple(replace(option, option=replace(option.option, field=f"wide_{n}", flags=(f"--wide-{n}",))) for n in range(3))
+    text = rendered(replace(report, options=several, findings=findings_of(several)), 80)
+    assert "  srt/loader.py:12\n    --wide-0, --wide-1, --wide-2\n" in text
+
+
 def test_a_setting_that_leaves_no_room_for_its_place_takes_two_lines() -> None:
     text = rendered(sample((120,)), 80)
     assert "\n  --enable-two-halves\n    srt/layers/attention/very_long_directory_name/fast_path_backend.py:1071\n" in text

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sm_gatecheck.evaluate import attributes, calls, classes
-from sm_gatecheck.evaluate.frames import Frame, Guard, escape, visible
+from sm_gatecheck.evaluate.frames import Frame, Guard, escape, is_caught, visible
 from sm_gatecheck.evaluate.operations import NEGATIVE, arithmetic, compare, lift, lift2, truth, truth_value
 from sm_gatecheck.evaluate.values import (
     Choice,
@@ -301,6 +301,8 @@ def _subscript(interp: Interpreter, node: ast.Subscript, frame: Frame) -> Value:
     special = interp.world.item(interp, container, key)
     if special is not None:
         return special
+    if isinstance(container, ClassValue) and isinstance(key, Known) and classes.is_enum(interp, container):
+        return _member_named(interp, node, container, key, frame)
     missing: list[Condition] = []
 
     def pick(box: Payload, index: Payload) -> Payload | None:
@@ -321,6 +323,17 @@ def _subscript(interp: Interpreter, node: ast.Subscript, frame: Frame) -> Value:
             interp.record("key_error", node, interp.text(node, frame.module), frame, (container, key), reached)
             frame.pc = frame.pc & ~condition
     return value
+
+
+def _member_named(interp: Interpreter, node: ast.Subscript, cls: ClassValue, key: Known, frame: Frame) -> Value:
+    """``Enum["NAME"]``; KeyError where there is none of that name."""
+    for name, raw in classes.enum_members(interp, cls):
+        if name == key.value:
+            return classes.make_member(interp, cls, raw)
+    if not is_caught(frame, "KeyError", frame.pc):
+        interp.record("key_error", node, interp.text(node, frame.module), frame, (cls, key))
+    frame.pc = interp.space.false
+    return interp.unknown(node, frame)
 
 
 class _Missing:

@@ -13,6 +13,7 @@ from sm_gatecheck.evaluate import classes
 from sm_gatecheck.evaluate.frames import Frame
 from sm_gatecheck.evaluate.values import (
     ClassValue,
+    EnumMember,
     External,
     FunctionValue,
     Instance,
@@ -120,6 +121,7 @@ def _is_known(value: Value) -> bool:
         else all(_is_known(item) for _, item in payload.entries)
         if isinstance(payload, Mapping)
         else isinstance(payload, (Known, Truth, Instance, FunctionValue, ClassValue, ModuleValue))
+        or (isinstance(payload, EnumMember) and _is_known(payload.raw))
         for payload in payloads(value)
     )
 

@@ -213,3 +213,33 @@ def test_a_variable_read_by_an_import_is_asked_for_anew() -> None:
     given.resolver.run({})
     assert given.resolver.sees("env:LOUD") is False
     assert resolved(given, given.resolver_under({"env:LOUD": "0"}).run({}), "page_size") == [16]
+
+
+NAMED = """
+import enum
+
+class Shape(enum.Enum):
+    ROUND = "round"
+    SQUARE = "square"
+
+def of(name):
+    try:
+        return Shape[name.upper()]
+    except KeyError:
+        pass
+    return Shape.SQUARE
+"""
+
+
+@pytest.mark.parametrize(("shape", "expected"), [("round", 1), ("oval", 4)])
+def test_an_enum_is_asked_for_a_member_by_name(shape: str, expected: int) -> None:
+    files = {name: text.encode() for name, text in FILES.items()}
+    files["srt/shapes.py"] = NAMED.encode()
+    files["srt/server_args.py"] = ARGS.replace(
+        "        for function in REGISTRY",
+        "        from sglang.srt.shapes import Shape, of\n"
+        "        self.page_size = 1 if of(self.shape) == Shape.ROUND else 4\n"
+        "        for function in REGISTRY",
+    ).encode()
+    given = Session(files, open_rules(), cuda="12.9", settings={}, version="0.5.9", model_config=TEXT, gpu_memory=81559)
+    assert resolved(given, given.resolver.run({"shape": shape}), "page_size") == [expected]

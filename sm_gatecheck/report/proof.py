@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -16,7 +17,8 @@ from sm_gatecheck.verdicts.mending import deciding_refusals, said
 
 LABEL_WIDTH = 6
 CERTAIN_SHOWN = 6
-CERTAIN_SHOWN_ELSEWHERE = 2
+CERTAIN_SHOWN_ELSEWHERE = 1
+REFUSALS_SHOWN = 2
 POSSIBLE_SHOWN = 2
 COSTS_SHOWN = 5
 """How many effects are shown that are certain, and with how many under a condition they are filled up: more where costs are the point."""
@@ -25,6 +27,8 @@ REPLACING = (EffectKind.SETS_OPTION, EffectKind.WARNS)
 SMS_LISTED = 6
 LINES_UNDER_A_TEST = 12
 
+_PADDING = re.compile(r"(?<=[(\[{]) | (?=[)\]}])")
+"""What is left of the line breaks within parentheses."""
 _ROLE_LABELS = {Role.GATE: "gate", Role.SITE: "site", Role.EFFECT: "effect", Role.CALL: "called"}
 
 
@@ -49,7 +53,8 @@ def short_rows(judgement: Judgement, room: int, platform: str = "") -> list[tupl
     for label, effects in _by_label(judgement):
         limit = 0 if refused_always or label == "stops" else COSTS_SHOWN if costs else POSSIBLE_SHOWN
         telling = [effect for effect in effects if judgement.verdict is not Verdict.OVERRIDDEN or effect.kind in REPLACING]
-        shown = _some(telling, CERTAIN_SHOWN if costs else CERTAIN_SHOWN_ELSEWHERE, limit)
+        telling.sort(key=lambda effect: label == "stops" and f"({effect.file}:{effect.line})" not in judgement.summary)
+        shown = _some(telling, CERTAIN_SHOWN if costs else REFUSALS_SHOWN if label == "stops" else CERTAIN_SHOWN_ELSEWHERE, limit)
         if label == "stops":
             told = [("says", _said(effect, judgement, room)) for effect in shown]
         else:
@@ -109,9 +114,10 @@ def _evidence(evidence: Evidence) -> Text:
 
 def _gate(gate: Evidence, sm: int, room: int) -> Text:
     """A test in a line; of many SMs on which it holds only their number, and whether this is one of them."""
+    source = brief(_PADDING.sub("", visible(gate.source)), room)
     if len(gate.true_on) <= SMS_LISTED:
-        return _evidence(replace(gate, source=brief_text(gate.source, room)))
-    text = place(gate.file, gate.line).append(f"  {brief_text(gate.source, room)}", style="default")
+        return _evidence(replace(gate, source=source))
+    text = place(gate.file, gate.line).append(f"  {source}", style="default")
     return text.append(f"  true on {len(gate.true_on)} SMs, SM{sm} {'is one' if sm in gate.true_on else 'is not'}", style="dim")
 
 

@@ -40,15 +40,15 @@ def test_beside_a_refusal_of_every_launch_nothing_under_a_condition_is_shown() -
     always = Effect(EffectKind.RAISES, Phase.STARTUP, 'ValueError("never here")', "srt/a.py", 7)
     elsewhere = Effect(EffectKind.RAISES, Phase.STARTUP, 'ValueError("nor there")', "srt/b.py", 44)
     sets = Effect(EffectKind.SETS_OPTION, Phase.RESOLUTION, "x", "srt/a.py", 3, "page_size", 64, "use_mla")
-    judgement = refused(always, refusal("srt/b.py", 41), elsewhere, sets)
+    judgement = refused(elsewhere, refusal("srt/b.py", 41), always, sets)
     assert shown(judgement)[1:] == [
         ("says", "never here"),
         ("says", "nor there  srt/b.py:44"),
     ]
     assert [row.plain.rsplit("  ", 1)[1] for _, row in proof_rows(judgement)[1:]] == [
-        "srt/a.py:7",
-        "srt/b.py:41",
         "srt/b.py:44",
+        "srt/b.py:41",
+        "srt/a.py:7",
         "srt/a.py:3",
     ]
 
@@ -82,3 +82,9 @@ def test_of_a_replaced_value_it_is_told_what_replaces_it() -> None:
         ("still", "sets page_size = 64 while the arguments are resolved, when use_mla  srt/a.py:3"),
         ("", "and 1 more (-v)"),
     ]
+
+
+def test_a_test_that_spans_lines_is_told_in_one() -> None:
+    gate = Evidence(Role.GATE, "srt/b.py", 40, 1, "(\n    first(x)\n    or second(x)\n) and a_third_test_that_is_long(x)", (100,))
+    judgement = replace(refused(), evidence=(gate,))
+    assert [row.plain for _, row in short_rows(judgement, 40)] == ["srt/b.py:40  (first(x) or second(x)) and …  true on SM100"]

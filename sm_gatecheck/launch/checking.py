@@ -22,7 +22,7 @@ from sm_gatecheck.launch.reading import read_arguments, read_launch
 from sm_gatecheck.launch.rules import LaunchRules
 from sm_gatecheck.model.errors import TreeError, UsageError
 from sm_gatecheck.model.gaps import Reason
-from sm_gatecheck.model.report import Assumptions, Coverage, Report, Statistics
+from sm_gatecheck.model.report import Coverage, Report, Statistics
 from sm_gatecheck.model.verdict import OptionReport, Verdict
 from sm_gatecheck.rulebook import Rulebook
 from sm_gatecheck.trees.cache import cache_directory
@@ -165,7 +165,7 @@ class LaunchCheck:
         resolved, not_followed = all_left(session, session.resolver.run({}), diagnostics)
         return Report(
             source=self.tree.source,
-            assumptions=Assumptions(cuda_version=self.request.cuda, settings=dict(self.request.settings)),
+            assumptions=self.request.assumptions,
             sms=self.request.sms,
             options=options,
             findings=tuple(replace(finding, launch_number=number) for number, gated in enumerate(found) for finding in gated.findings),

@@ -75,6 +75,10 @@ class Assumptions:
     platform: str = "cuda"
     cuda_version: str = "12.9"
     settings: dict[str, Any] = field(default_factory=dict)
+    model: str | None = None
+    """The architecture of the model whose configuration was given."""
+    gpu_memory: int | None = None
+    """MiB of memory of the GPU, where given."""
 
 
 @dataclass(frozen=True)

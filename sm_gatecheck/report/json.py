@@ -51,11 +51,7 @@ def report_head(report: Report) -> dict[str, Any]:
     """What a report is about: the tool, the tree, the assumptions and the SMs."""
     return {
         **_head(report.source),
-        "assumptions": {
-            "platform": report.assumptions.platform,
-            "cuda_version": report.assumptions.cuda_version,
-            "settings": {field: plain(value) for field, value in sorted(report.assumptions.settings.items())},
-        },
+        "assumptions": assumptions(report.assumptions),
         "sms": list(report.sms),
     }
 
@@ -296,7 +292,12 @@ def head(source: Source) -> dict[str, Any]:
 def assumptions(assumed: Assumptions) -> dict[str, Any]:
     """What the claims rest on."""
     settings = {field: plain(value) for field, value in sorted(assumed.settings.items())}
-    return {"platform": assumed.platform, "cuda_version": assumed.cuda_version, "settings": settings}
+    found: dict[str, Any] = {"platform": assumed.platform, "cuda_version": assumed.cuda_version, "settings": settings}
+    if assumed.model is not None:
+        found["model"] = plain(assumed.model)
+    if assumed.gpu_memory is not None:
+        found["gpu_memory"] = assumed.gpu_memory
+    return found
 
 
 def option_facts(option: Option) -> dict[str, Any]:

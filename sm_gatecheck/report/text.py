@@ -170,6 +170,8 @@ def _assumptions(sheet: Sheet, report: Report) -> None:
     assumed = report.assumptions
     facts = [f"NVIDIA CUDA {visible(assumed.cuda_version)}", "optional packages installed"]
     facts += [f"{visible(name)}={value_text(value)}" for name, value in sorted(assumed.settings.items())]
+    facts += [] if assumed.model is None else [f"the configuration of {visible(assumed.model)}"]
+    facts += [] if assumed.gpu_memory is None else [f"{assumed.gpu_memory:,} MiB of memory"]
     sheet.paragraph(Text(f"Assumed: {', '.join(facts)}.", style="dim"))
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from sm_gatecheck.model.gaps import NotFollowed, Reason
 from sm_gatecheck.model.option import Option
-from sm_gatecheck.model.report import Assumptions, Coverage, Diagnostic, Report, Statistics
+from sm_gatecheck.model.report import Coverage, Diagnostic, Report, Statistics
 from sm_gatecheck.model.verdict import DefaultAlternative, OptionReport, Verdict
 from sm_gatecheck.rulebook import Rulebook
 from sm_gatecheck.syntax.checking import SyntaxCheck
@@ -97,7 +97,7 @@ def _report(
     resolved, not_followed = (0, ()) if check is None else all_left(session, judge.baseline, diagnostics)
     return Report(
         source=tree.source,
-        assumptions=Assumptions(cuda_version=request.cuda, settings=dict(request.settings)),
+        assumptions=request.assumptions,
         sms=request.sms,
         options=reports,
         findings=findings_of(reports),

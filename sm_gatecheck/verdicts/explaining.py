@@ -18,7 +18,6 @@ from sm_gatecheck.model.condition import ANY
 from sm_gatecheck.model.explanation import Answer, Explanation, Happening, Place, Read, Test
 from sm_gatecheck.model.gaps import NotFollowed, Reason, in_order
 from sm_gatecheck.model.option import Option
-from sm_gatecheck.model.report import Assumptions
 from sm_gatecheck.model.verdict import EffectKind, Evidence
 from sm_gatecheck.model.wording import words
 from sm_gatecheck.target.rules import open_rules
@@ -85,7 +84,7 @@ def _explain(tree: Tree, request: Request, session: Session, asked: Option, valu
     walk.places.note(asked.file, asked.line)
     return Explanation(
         source=tree.source,
-        assumptions=Assumptions(cuda_version=request.cuda, settings=dict(request.settings)),
+        assumptions=request.assumptions,
         sms=request.sms,
         option=asked,
         defaults=judged.defaults,

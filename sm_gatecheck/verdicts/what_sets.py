@@ -19,7 +19,6 @@ from sm_gatecheck.evaluate.values import Known, OptionValue, Value, is_constant,
 from sm_gatecheck.model.condition import Condition
 from sm_gatecheck.model.explanation import Met, OptionWrite, Place, Standing, Test, Writes
 from sm_gatecheck.model.option import Option
-from sm_gatecheck.model.report import Assumptions
 from sm_gatecheck.model.verdict import DefaultAlternative
 from sm_gatecheck.model.wording import words
 from sm_gatecheck.program.modules import Module
@@ -86,7 +85,7 @@ class _Writers:
         self._places.note(self._asked.file, self._asked.line)
         return Writes(
             source=tree.source,
-            assumptions=Assumptions(cuda_version=self._request.cuda, settings=dict(self._request.settings)),
+            assumptions=self._request.assumptions,
             sms=self._request.sms,
             option=self._asked,
             writes=tuple(sorted(writes, key=lambda write: (write.place.file, write.place.line))),

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 
 from sm_gatecheck.model.report import Diagnostic
@@ -31,7 +32,8 @@ class SyntaxCheck:
         command = [sys.executable, "-I", "-S", str(Path(child.__file__))]
         self._process = subprocess.Popen(command, stdin=self._sources, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
-    def result(self) -> list[Diagnostic]:
+    @cached_property
+    def result(self) -> tuple[Diagnostic, ...]:
         """One diagnostic for each file that does not parse, in the order given; none where the check itself came to nothing."""
         try:
             output, _ = self._process.communicate(timeout=PATIENCE_SECONDS)
@@ -39,7 +41,7 @@ class SyntaxCheck:
         except (subprocess.TimeoutExpired, ValueError):
             self._process.kill()
             self._process.wait()
-            return []
+            return ()
         finally:
             self._sources.close()
-        return [Diagnostic(path, line, f"could not be parsed: {why}") for path, line, why in found]
+        return tuple(Diagnostic(path, line, f"could not be parsed: {why}") for path, line, why in found)

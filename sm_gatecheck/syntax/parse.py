@@ -35,7 +35,10 @@ def parse_module(path: str, source: bytes, later: Callable[[Diagnostic], None]) 
     except SyntaxError as error:
         from sm_gatecheck.syntax.recover import recover_module  # libcst takes longer to load than most trees need it
 
-        return recover_module(path, source, error)
+        try:
+            return recover_module(path, source, error)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return _empty(), (Diagnostic(path, error.lineno or 1, f"could not be parsed: {error.msg}"),)
     except (ValueError, RecursionError, MemoryError) as error:
         return _empty(), (Diagnostic(path, 1, f"could not be parsed: {type(error).__name__}: {error}"),)
 

@@ -17,6 +17,7 @@ from sm_gatecheck.model.verdict import EffectKind
 from sm_gatecheck.program.mentions import Mentions
 from sm_gatecheck.program.modules import Program
 from sm_gatecheck.rulebook import Rulebook
+from sm_gatecheck.syntax.checking import SyntaxCheck
 from sm_gatecheck.target.effects import EffectRules, load_effect_rules
 from sm_gatecheck.target.environment import Environment
 from sm_gatecheck.target.minimums import Minimums, load_minimums
@@ -123,6 +124,16 @@ class Session:
     def device_names(self) -> frozenset[str]:
         """Names in the source from which the target can be reached."""
         return self.mentions.reaching(self.reading.device_roots, DEVICE_STEPS)
+
+    @cached_property
+    def syntax_check(self) -> SyntaxCheck:
+        """Started when first asked for; its answer is waited for when that is asked for."""
+        return SyntaxCheck({module.path: module.source for module in self.program.modules()})
+
+    @cached_property
+    def left_out(self) -> frozenset[str]:
+        """The paths of files of which something does not parse."""
+        return frozenset(diagnostic.file for diagnostic in self.syntax_check.result)
 
     @cached_property
     def minimums(self) -> Minimums:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from sm_gatecheck.model.errors import TreeError
 from sm_gatecheck.model.gaps import NotFollowed, Reason
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.report import Coverage, Diagnostic, Report, Statistics
@@ -71,9 +72,11 @@ def resolve(tree: Tree, request: Request) -> Report:
 
 
 def _analyse(tree: Tree, request: Request, rules: Rulebook, progress: Progress, started: float) -> Report:
-    check = SyntaxCheck({path: source for path, source in tree.files.items() if path.endswith(".py")})
     session = open_session(tree, request, rules)
+    check = session.syntax_check
     progress("Reading options", 0, 3)
+    if not len(session.options):
+        raise TreeError(f"{tree.source.target}: no server options were found in it; a release that declares them in a new way needs a rule")
     session.options, session.variables  # noqa: B018 -- read here, so that progress tells of it
     progress("Following options through the tree", 1, 3)
     return _report(tree, request, session, SiteIndex(session, session.reach.of), check, progress, started)
@@ -135,7 +138,7 @@ def _diagnostics(session: Session, check: SyntaxCheck | None) -> list[Diagnostic
     """What was met on the way, then the files that nobody looked at and that do not parse."""
     met = [diagnostic for module in session.program.modules() for diagnostic in module.diagnostics]
     known = {diagnostic.file for diagnostic in met}
-    return met + [diagnostic for diagnostic in (check.result() if check is not None else ()) if diagnostic.file not in known]
+    return met + [diagnostic for diagnostic in (check.result if check is not None else ()) if diagnostic.file not in known]
 
 
 def _statistics(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,7 +21,7 @@ from sm_gatecheck.target.session import Session
 from sm_gatecheck.verdicts.domains import has_unlisted_values, known_values, shown
 from sm_gatecheck.verdicts.evidence import proof
 from sm_gatecheck.verdicts.resolved import Alternative, conditions_by_place, differs, last_write, values_on
-from sm_gatecheck.verdicts.sites import Default, Site, Sites, active_on
+from sm_gatecheck.verdicts.sites import Default, NoSites, Site, Sites, active_on
 from sm_gatecheck.verdicts.summaries import summary_of
 
 BEHAVIOUR_LIMIT = 6
@@ -334,6 +335,10 @@ class Judge:
         if gated:
             # The GPU bears on the option, if not on this value.
             verdicts = {sm: Verdict.ACTIVE if verdict is Verdict.UNGATED else verdict for sm, verdict in verdicts.items()}
+        unseen, undecided = self._unseen(trial)
+        if unseen:
+            trial.unknown = (*trial.unknown, *unseen)
+            verdicts = {sm: Verdict.UNKNOWN if verdict in undecided else verdict for sm, verdict in verdicts.items()}
         live = (Verdict.ACTIVE, Verdict.PARTIAL, Verdict.UNGATED)
         active = tuple(sm for sm in self.space.sms if verdicts[sm] in live)
         for sm in sms:
@@ -349,6 +354,22 @@ class Judge:
                 evidence=proof(self.session, trial, bits, verdicts[sm]) if verdicts[sm] is not Verdict.UNGATED else (),
                 unknown=trial.unknown if verdicts[sm] is Verdict.UNKNOWN else (),
             )
+
+    def _unseen(self, trial: Trial) -> tuple[tuple[str, ...], frozenset[Verdict]]:
+        """Files that do not parse and may bear on the option, and the verdicts that they leave open.
+
+        One that names the option may read it, so that nothing is known to be dead; one that a place imports from may hold the test.
+        """
+        files = frozenset() if isinstance(self.sites, NoSites) else self.session.left_out
+        modules = [self.session.program.by_path[path] for path in sorted(files)]
+        name = trial.option.field.rpartition(":")[2].encode()
+        naming = [module.path for module in modules if re.search(rb"\b%b\b" % re.escape(name), module.source)]
+        places = {site.module.path: site.module.source for site, _ in trial.sites}.values()
+        asked = [m.path for m in modules if m.path not in naming and any(_imports(source, m.name) for source in places)]
+        reasons = tuple(f"{path} names it and could not be parsed" for path in naming)
+        reasons += tuple(f"{path}, from which code that reads it imports, could not be parsed" for path in asked)
+        dead = frozenset({Verdict.NOOP, Verdict.NOOP_WITH_SIDE_EFFECTS, Verdict.UNGATED})
+        return reasons, dead | {Verdict.ACTIVE, Verdict.PARTIAL} if asked else dead
 
     def _verdict(self, trial: Trial, bits: int) -> Verdict:
         if self.refusals(trial, bits):
@@ -521,6 +542,13 @@ _PHASES = {Phase.RESOLUTION: 0, Phase.STARTUP: 1, Phase.RUNTIME: 2}
 
 def _order(effect: Effect) -> tuple[int, bool, str, int, str]:
     return _PHASES[effect.phase], effect.kind is EffectKind.BEHAVIOUR, effect.file, effect.line, effect.what
+
+
+def _imports(source: bytes, module: str) -> bool:
+    """Whether a file imports from another module of the tree: by its name, relatively, or through its package, which may hand it on."""
+    package, _, last = (re.escape(part.encode()) for part in module.rpartition("."))
+    patterns = rb"from \.+[\w.]*\b%b import|from \.+ import .*\b%b\b|from %b import" % (last, last, package)
+    return module.encode() in source or bool(re.search(patterns, source))
 
 
 def _target_decides(site: Site, itself: bool) -> bool:

@@ -18,6 +18,7 @@ from sm_gatecheck.model.wording import words
 from sm_gatecheck.target.environment import PREFIX
 from sm_gatecheck.target.outcome import Outcome
 from sm_gatecheck.target.session import Session
+from sm_gatecheck.verdicts.beside import options_beside
 from sm_gatecheck.verdicts.domains import has_unlisted_values, known_values, shown
 from sm_gatecheck.verdicts.evidence import proof
 from sm_gatecheck.verdicts.resolved import Alternative, conditions_by_place, differs, last_write, values_on
@@ -52,6 +53,7 @@ class Trial:
     unknown: tuple[str, ...] = ()
     refusing: list[tuple[Effect, Condition]] | None = None
     refused: Condition | None = None
+    changes_when_open: int | None = None
     doubtful: set[int] = field(default_factory=set)
     """Sites, by identity, on which the option may only take part in what was too large to be kept."""
 
@@ -411,10 +413,38 @@ class Judge:
         if changing:
             if bits in changing:
                 return Verdict.UNGATED if len(changing) == len(self.space.sms) and not self._gated(trial) else Verdict.ACTIVE
-            return self._dead(trial, bits)
+            return self._dead_whatever_is_set(trial, bits)
         if trial.option.field in self.read_somewhere | self.session.required or trial.option.is_environment:
             return Verdict.UNGATED
+        return self._dead_whatever_is_set(trial, bits)
+
+    def _dead_whatever_is_set(self, trial: Trial, bits: int) -> Verdict:
+        """Nothing comes of the value where the other options are left alone: it does nothing only if that holds however they are set."""
+        if trial.changes_when_open is None:
+            trial.changes_when_open = self._changes_when_open(trial)
+        if trial.changes_when_open & bits:
+            return Verdict.UNGATED if trial.changes_when_open == self._everything and not self._gated(trial) else Verdict.ACTIVE
         return self._dead(trial, bits)
+
+    def _changes_when_open(self, trial: Trial) -> int:
+        """The SMs on which the value changes another option for some setting of the options that resolution reads beside it."""
+        payload, field = from_python(trial.value), trial.option.field
+        if isinstance(self.sites, NoSites) or payload is None or trial.option.is_environment:
+            return 0
+        session = self.session
+        names = sorted(options_beside(session, field) - session.required - session.settings.keys())
+        free: dict[str, Payload] = {name: OptionValue(name, name) for name in names}
+        before, after = session.resolver.run(free), session.resolver.run({**free, field: payload})
+        if before.unfinished or after.unfinished:
+            trial.unknown = (*trial.unknown, "what it changes when other options are set could not be followed to the end")
+            return 0
+        changed = [
+            (value, before.fields[name])
+            for name, value in after.fields.items()
+            if name != field and name in session.options.by_field and name in before.fields and before.fields[name] != value
+        ]
+        every = (1 << index for index in range(len(self.space.sms)))
+        return sum(b for b in every if any(differs(values_on(self.space, a, b), values_on(self.space, c, b)) for a, c in changed))
 
     @cached_property
     def read_somewhere(self) -> frozenset[str]:

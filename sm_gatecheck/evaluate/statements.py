@@ -117,9 +117,11 @@ def _for(interp: Interpreter, node: ast.For | ast.AsyncFor, frame: Frame) -> Non
 
 
 def _unroll_each(interp: Interpreter, node: ast.For | ast.AsyncFor, source: Choice, frame: Frame) -> bool:
-    """A loop over one of several sequences: each is unrolled under its own condition. False where one is not known."""
+    """A loop over one of several sequences: each is unrolled under its own condition. False where one is not known; one that is
+    empty is most likely filled out of sight.
+    """
     rows = [(condition, calls.iterate(interp, payload)) for condition, payload in source.alternatives]
-    if any(items is None for _, items in rows) or sum(len(items or ()) for _, items in rows) > UNROLL_LIMIT:
+    if not all(items for _, items in rows) or sum(len(items or ()) for _, items in rows) > UNROLL_LIMIT:
         return False
     entry, after = frame.pc, interp.space.false
     for condition, items in rows:

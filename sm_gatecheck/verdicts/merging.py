@@ -17,8 +17,11 @@ def merged(reports: Sequence[Report]) -> Report:
     first = reports[0]
     options = tuple(_joined(same) for same in zip(*(report.options for report in reports), strict=True))
     statistics = replace(first.statistics, seconds=round(sum(report.statistics.seconds for report in reports), 3))
+    memories = {report.assumptions.gpu_memory for report in reports}
+    shared = first.assumptions if len(memories) == 1 else replace(first.assumptions, gpu_memory=None)
     return replace(
         first,
+        assumptions=shared,
         sms=tuple(sorted(sm for report in reports for sm in report.sms)),
         options=options,
         findings=findings_of(options),

@@ -81,7 +81,11 @@ class _Writers:
                 self._note(found, module, node, value, condition, guards, is_free)
         ordered = sorted(found.values(), key=lambda item: (item.module.path, getattr(item.node, "lineno", 0)))
         writes = [self._write(item, written) for item in ordered]
-        writes += [self._unreached(place) for place in written if not _covered(place, ordered) and not self._is_named_by(place, ordered)]
+        writes += [
+            self._unreached(place, not given.unfinished and self._is_passed(place, ordered))
+            for place in written
+            if not _covered(place, ordered) and not self._is_named_by(place, ordered)
+        ]
         self._places.note(self._asked.file, self._asked.line)
         return Writes(
             source=tree.source,
@@ -185,8 +189,17 @@ class _Writers:
     def _is_named_by(self, place: WrittenPlace, found: Iterable[_Found]) -> bool:
         return any(self._names(item, place) for item in found)
 
-    def _unreached(self, place: WrittenPlace) -> OptionWrite:
-        """A place that resolution does not pass, as far as it was followed: never, where its own tests say so."""
+    def _is_passed(self, place: WrittenPlace, found: Iterable[_Found]) -> bool:
+        """Whether resolution was followed through the function of a place: it writes the option elsewhere in it."""
+        outline = self._places.outline(place.module)
+        function = outline.function_lines(getattr(place.node, "lineno", 1))
+        lines = (getattr(item.node, "lineno", 1) for item in found if item.module is place.module)
+        return any(function[0] <= line <= function[1] for line in lines)
+
+    def _unreached(self, place: WrittenPlace, passed: bool) -> OptionWrite:
+        """A place that resolution does not get to, as far as it was followed: never, where its own tests say so, or where the
+        function around it was ``passed``.
+        """
         line = getattr(place.node, "lineno", 1)
         outline = self._places.outline(place.module)
         condition = self._space.true
@@ -198,7 +211,7 @@ class _Writers:
             on = self._space.members(passing.exists) if held.depends_on_target() else None
             tests.append(Test(self._places.of(place.module, test), on, answer))
         met = Met.NOT_FOLLOWED if place.in_resolution else Met.LATER
-        if self._with_variables_unset(condition).is_false:
+        if passed or self._with_variables_unset(condition).is_false:
             met = Met.NEVER
         value = place.value
         constant = value.value if isinstance(value, ast.Constant) else None

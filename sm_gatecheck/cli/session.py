@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sm_gatecheck.cli.outcome import say
 from sm_gatecheck.cli.refusal import did_you_mean
-from sm_gatecheck.model.errors import TreeError, UsageError
+from sm_gatecheck.model.errors import UsageError, without_options
 from sm_gatecheck.rulebook import Rulebook
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def tree_options(tree: Tree, book: Rulebook) -> OptionTable:
 
     table = read_options(Program(tree.files), book)
     if not table:
-        raise TreeError(f"{tree.source.target}: no server options were found in it; a release that declares them in a new way needs a rule")
+        raise without_options(tree.source.target)
     return table
 
 

@@ -217,6 +217,13 @@ def payloads(value: Value) -> Iterator[Payload]:
         yield value
 
 
+def conditions_in(value: Value) -> Iterator[Condition]:
+    """What decides between the alternatives of a value, and what its booleans hold under."""
+    if isinstance(value, Choice):
+        yield from (condition for condition, _ in value.alternatives)
+    yield from (payload.condition for payload in payloads(value) if isinstance(payload, Truth))
+
+
 def choice(options: list[tuple[Condition, Payload]], fallback: Payload) -> Value:
     """Normalise alternatives: drop impossible ones, join equal ones; ``fallback`` where none is left."""
     joined: dict[Payload, Condition] = {}

@@ -20,7 +20,7 @@ from sm_gatecheck.launch.located import printable
 from sm_gatecheck.launch.model import Launch
 from sm_gatecheck.launch.reading import read_arguments, read_launch
 from sm_gatecheck.launch.rules import LaunchRules
-from sm_gatecheck.model.errors import TreeError, UsageError
+from sm_gatecheck.model.errors import UsageError, without_options
 from sm_gatecheck.model.gaps import Reason
 from sm_gatecheck.model.report import Coverage, Report, Statistics
 from sm_gatecheck.model.verdict import OptionReport, Verdict
@@ -72,9 +72,7 @@ class LaunchCheck:
         self.progress("Reading options", 0, 3)
         table = self.gate.session.options
         if not table:
-            raise TreeError(
-                f"{self.tree.source.target}: no server options were found in it; a release that declares them in a new way needs a rule"
-            )
+            raise without_options(self.tree.source.target)
         version = self.tree.source.sglang_version
         found: list[Launch] = []
         for name in wanted.files:

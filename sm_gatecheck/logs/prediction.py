@@ -13,7 +13,7 @@ from typing import Any
 
 from sm_gatecheck.logs.model import Start, Unread
 from sm_gatecheck.logs.values import is_same
-from sm_gatecheck.model.errors import TreeError
+from sm_gatecheck.model.errors import without_options
 from sm_gatecheck.target.resolution import Resolver
 from sm_gatecheck.target.rules import open_rules
 from sm_gatecheck.target.session import Session
@@ -159,7 +159,7 @@ def open_predictor(tree: Tree, request: Request, is_drawn: Callable[[str], bool]
     (sm,) = request.sms
     session = open_session(tree, request, open_rules(request.rules_dir))
     if not session.options:
-        raise TreeError(f"{tree.source.target}: no server options were found in it; a release that declares them in a new way needs a rule")
+        raise without_options(tree.source.target)
     return Predictor(session, sm, is_drawn)
 
 

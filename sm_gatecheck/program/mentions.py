@@ -72,6 +72,7 @@ class Mentions:
         return sorted((d.path, d.line) for d in self._index.get(wanted, ()) if d.name == wanted)
 
     def span_of(self, path: str, line: int) -> tuple[int, int]:
+        """Where the definition that begins at a line stands in its file, in bytes. KeyError where none begins there."""
         return self._spans[path, line]
 
     def count(self, name: str) -> int:

@@ -140,15 +140,8 @@ def _head(source: Source) -> dict[str, Any]:
 
 
 def _option_report(report: OptionReport, parts: _Parts) -> dict[str, Any]:
-    option = report.option
     return {
-        "field": option.field,
-        "flags": list(option.flags),
-        "type": option.type,
-        "default": plain(option.default),
-        "choices": _choices(option),
-        "file": option.file,
-        "line": option.line,
+        **option_facts(report.option),
         "verdicts": [_judgement(judgement, parts) for judgement in report.judgements if _says_something(judgement)],
         "defaults": [{"sm": sm, "values": [_alternative(value) for value in values]} for sm, values in report.defaults],
     }

@@ -22,10 +22,10 @@ from sm_gatecheck.evaluate.values import (
     FunctionValue,
     Opaque,
     Payload,
-    Truth,
     Value,
     alternatives,
     choice,
+    conditions_in,
     fields_in,
     fields_of,
     is_constant,
@@ -123,9 +123,7 @@ def _given(values: tuple[Value, ...], keywords: tuple[tuple[str, Value], ...]) -
 
 
 def _told_by_target(value: Value) -> bool:
-    if isinstance(value, Choice):
-        return any(condition.depends_on_target() or _told_by_target(payload) for condition, payload in value.alternatives)
-    return isinstance(value, Truth) and value.condition.depends_on_target()
+    return any(condition.depends_on_target() for condition in conditions_in(value))
 
 
 class Scan:

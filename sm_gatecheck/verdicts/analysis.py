@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from sm_gatecheck.model.errors import TreeError
+from sm_gatecheck.model.errors import without_options
 from sm_gatecheck.model.gaps import NotFollowed, Reason
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.report import Coverage, Diagnostic, Report, Statistics
@@ -76,7 +76,7 @@ def _analyse(tree: Tree, request: Request, rules: Rulebook, progress: Progress, 
     check = session.syntax_check
     progress("Reading options", 0, 3)
     if not len(session.options):
-        raise TreeError(f"{tree.source.target}: no server options were found in it; a release that declares them in a new way needs a rule")
+        raise without_options(tree.source.target)
     session.options, session.variables  # noqa: B018 -- read here, so that progress tells of it
     progress("Following options through the tree", 1, 3)
     return _report(tree, request, session, SiteIndex(session, session.reach.of), check, progress, started)

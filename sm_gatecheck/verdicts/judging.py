@@ -346,11 +346,12 @@ class Judge:
         for sm in sms:
             bits = self.session.devices.bit(sm)
             effects = tuple(self.effects(trial, bits, verdicts[sm] is not Verdict.UNGATED))
+            told = tuple(self.refusals(trial, bits)) if verdicts[sm] is Verdict.REJECTED else effects
             yield Judgement(
                 sm=sm,
                 value=shown(trial.value),
                 verdict=verdicts[sm],
-                summary=summary_of(trial, sm, verdicts[sm], active, tuple(self.refusals(trial, bits)) or effects),
+                summary=summary_of(trial, sm, verdicts[sm], active, told),
                 active_on=active,
                 effects=effects,
                 evidence=proof(self.session, trial, bits, verdicts[sm]) if verdicts[sm] is not Verdict.UNGATED else (),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from sm_gatecheck.evaluate.classes import is_enum
@@ -28,6 +28,7 @@ from sm_gatecheck.evaluate.values import (
     Truth,
     Value,
     alternatives,
+    conditions_in,
     fields_in,
     fields_of,
     is_constant,
@@ -64,6 +65,13 @@ class Site:
     chain: tuple[tuple[Module, ast.AST], ...] = ()
     remote: bool = False
     """Whether only callers of the function ask for the target: a way there is missing on some SM, not a part of what it does."""
+
+    @property
+    def conditions(self) -> Iterator[Condition]:
+        """What decides here: whether the place is reached, and what it is given."""
+        yield self.condition
+        for value in self.values:
+            yield from conditions_in(value)
 
     @property
     def line(self) -> int:
@@ -177,16 +185,14 @@ class SiteIndex:
     def conditions(self, field: str) -> Iterator[Condition]:
         """What decides at the option's gated places, and at those that compare it with something."""
         for site in self.decided(field):
-            yield site.condition
-            for value in site.values:
-                yield from _conditions_in(value)
+            yield from site.conditions
         for summary in self._session.search.comparing(field):
             for event in summary.events:
                 yield event.condition
                 for value in (*event.values, *(value for _, value in event.keywords)):
-                    yield from _conditions_in(value)
+                    yield from conditions_in(value)
             if summary.returned is not None:
-                yield from _conditions_in(summary.returned)
+                yield from conditions_in(summary.returned)
 
     def _sites(self, summary: Summary) -> list[Site]:
         """The sites of a function, under the condition that it is called at all."""
@@ -199,15 +205,6 @@ class SiteIndex:
                 found = [_under(site, called) for site in found]
             self._of_summary[summary.key] = found
         return found
-
-
-def _conditions_in(value: Value) -> Iterator[Condition]:
-    for condition, payload in value.alternatives if isinstance(value, Choice) else ():
-        yield condition
-        if isinstance(payload, Truth):
-            yield payload.condition
-    if isinstance(value, Truth):
-        yield value.condition
 
 
 def _rewrites(summary: Summary) -> Iterator[Rewrite]:
@@ -248,27 +245,9 @@ def _asked_with_target(summary: Summary) -> frozenset[str]:
 
 
 def _under(site: Site, called: Condition) -> Site:
+    asks_itself = any(condition.depends_on_target() for condition in site.conditions)
     condition = site.condition.space.widen(site.condition & called)
-    return Site(
-        site.kind,
-        site.phase,
-        site.what,
-        site.module,
-        site.node,
-        condition,
-        site.values,
-        site.fields,
-        site.guards,
-        site.summary,
-        site.option,
-        site.chain,
-        called.depends_on_target() and not _asks_target_itself(site),
-    )
-
-
-def _asks_target_itself(site: Site) -> bool:
-    conditions = [site.condition, *(condition for value in site.values for condition in _conditions_in(value))]
-    return any(condition.depends_on_target() for condition in conditions)
+    return replace(site, condition=condition, remote=called.depends_on_target() and not asks_itself)
 
 
 def _belongs_to_resolution(session: Session, summary: Summary) -> bool:
@@ -301,7 +280,7 @@ def _constructors_seen_through(session: Session, summary: Summary) -> set[int]:
 
 def _only_passes_on(summary: Summary) -> bool:
     """A getter that hands out the bare value of an option, or an enum made of it, decides nothing: its callers do."""
-    if summary.returned is None or any(condition.depends_on_target() for condition in _conditions_in(summary.returned)):
+    if summary.returned is None or any(condition.depends_on_target() for condition in conditions_in(summary.returned)):
         return False
     return all(_is_bare(payload) for payload in payloads(summary.returned))
 
@@ -489,7 +468,3 @@ def _payload_key(payload: Any, name: str, value: Any) -> Any:
     if hasattr(payload, "value") and isinstance(getattr(payload, "value", None), bool):
         return ("bool", payload.value)
     return ("other", repr(payload))
-
-
-def reading_fields(sites: Iterable[Site]) -> frozenset[str]:
-    return frozenset().union(*(site.fields for site in sites))

@@ -24,8 +24,8 @@ class CommandFailed(Exception):
 class Measured:
     """``peak_mib``: the most memory that the command and its children held at once.
 
-    It is the larger of what the system recorded for one process and of samples summed over all (shared pages
-    counted once, by PSS, where the system tells it; otherwise only the first is known).
+    It is the larger of the most that one process held and of samples summed over all (shared pages counted once, by PSS). Where
+    there is no ``/proc``, it is what the system recorded for one process, which may count what its parent held when it began.
     """
 
     seconds: float
@@ -49,8 +49,9 @@ def run(command: Sequence[str], environment: Mapping[str, str] | None = None) ->
         if child.returncode != 0:
             said = errors.read().decode("utf-8", "replace").strip().splitlines()
             raise CommandFailed(f"{' '.join(command)}: status {child.returncode}: {said[-1] if said else 'no message'}")
-        largest = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-        return Measured(seconds, max(largest, sampler.peak_bytes) / 2**20, output.read())
+        # Linux hands ru_maxrss on through exec: a command begun by a large process would weigh as much as that process.
+        recorded = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        return Measured(seconds, (sampler.peak_bytes or recorded) / 2**20, output.read())
 
 
 class _Sampler(threading.Thread):
@@ -62,7 +63,10 @@ class _Sampler(threading.Thread):
 
     def run(self) -> None:
         while _PROC.is_dir() and not self._done.wait(SAMPLE_SECONDS):
-            self.peak_bytes = max(self.peak_bytes, sum(_proportional_bytes(pid) for pid in family(self._pid)))
+            members = family(self._pid)
+            together = sum(_kibibytes(pid, "smaps_rollup", "Pss:") for pid in members)
+            largest = max(_kibibytes(pid, "status", "VmHWM:") for pid in members)
+            self.peak_bytes = max(self.peak_bytes, 1024 * max(together, largest))
 
     def stop(self) -> None:
         self._done.set()
@@ -84,11 +88,12 @@ def family(pid: int) -> set[int]:
     return found
 
 
-def _proportional_bytes(pid: int) -> int:
+def _kibibytes(pid: int, file: str, field: str) -> int:
+    """One figure out of ``/proc``; 0 for a process that has ended, or a system that does not tell it."""
     try:
-        for line in (_PROC / str(pid) / "smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
+        for line in (_PROC / str(pid) / file).read_text("utf-8", "replace").splitlines():
+            if line.startswith(field):
+                return int(line.split()[1])
     except OSError:
         pass
     return 0

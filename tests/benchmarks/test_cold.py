@@ -22,6 +22,13 @@ def test_a_run_is_timed_and_its_children_are_weighed() -> None:
     assert 80 < measured.peak_mib < 400
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
+def test_what_the_measuring_process_holds_is_not_counted() -> None:
+    ballast = bytearray(b"x") * (500 << 20)
+    assert process.run([sys.executable, "-c", "import time; time.sleep(0.8)"]).peak_mib < 200
+    assert len(ballast) == 500 << 20
+
+
 @pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="needs Linux's /proc")
 def test_memory_is_summed_over_processes() -> None:
     child = "import time; block = bytearray(b'x') * (60 << 20); time.sleep(1.5)"

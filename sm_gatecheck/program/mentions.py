@@ -66,6 +66,13 @@ class Mentions:
         found = {(d.path, d.line) for name in names for d in self._index.get(name.encode(), ()) if not wanted.isdisjoint(d.identifiers)}
         return sorted(found)
 
+    def constants_mentioning(self, names: Iterable[str]) -> list[tuple[str, str]]:
+        """The (path, name) of the module constants in whose definition one of the names stands."""
+        found = {
+            (d.path, d.name) for name in names for d in self._index.get(name.encode(), ()) if d.kind == b"=" and d.name != name.encode()
+        }
+        return sorted((path, name.decode()) for path, name in found)
+
     def defining(self, name: str) -> list[tuple[str, int]]:
         """The (path, line) of every definition that has a name."""
         wanted = name.encode()
@@ -102,11 +109,7 @@ class Mentions:
             for definition in (d for name in frontier for d in self._index.get(name, ())):
                 if definition.name in known or definition.kind == b"class" or definition.lines > SHORT_BODY_LINES:
                     continue
-                if (
-                    self._count[definition.name] <= COMMON_NAME_LIMIT
-                    and not definition.name.startswith(b"__")
-                    and self._is_telling(definition.name)
-                ):
+                if self._is_followed(definition.name):
                     found.add(definition.name)
             frontier = found - known
             if not frontier:
@@ -114,8 +117,14 @@ class Mentions:
             known |= frontier
         return frozenset(name.decode() for name in known)
 
-    def _is_telling(self, name: bytes) -> bool:
-        """Whether a mention of a name is likely to mean its definition: plain words mean variables and methods of all kinds."""
+    def is_followed(self, name: str) -> bool:
+        """Whether those who mention a name are likely to mean its definition."""
+        return self._count[name.encode()] > 0 and self._is_followed(name.encode())
+
+    def _is_followed(self, name: bytes) -> bool:
+        """A name that many definitions share says nothing; plain words mean variables and methods of all kinds."""
+        if self._count[name] > COMMON_NAME_LIMIT or name.startswith(b"__"):
+            return False
         mentions = len(self._index.get(name, ()))
         is_word = name.islower() and b"_" not in name
         return mentions <= (WORD_MENTIONS if is_word else NAME_MENTIONS)

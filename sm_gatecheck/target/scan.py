@@ -7,6 +7,7 @@ function that is told of an option is run again.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from sm_gatecheck.evaluate.values import (
     ClassValue,
     FunctionValue,
     Opaque,
+    Partial,
     Payload,
     Value,
     alternatives,
@@ -29,6 +31,7 @@ from sm_gatecheck.evaluate.values import (
     fields_in,
     fields_of,
     is_constant,
+    payloads,
 )
 from sm_gatecheck.model.condition import Condition, Space, SpaceExhausted
 from sm_gatecheck.model.gaps import Reason
@@ -60,7 +63,9 @@ class Summary:
     """Why it was not followed to its end, where it was not."""
     entry: Condition | None = None
     made_of_target: set[str] = field(default_factory=set)
-    """Attributes and globals in which the function leaves what the target decides."""
+    """Attributes and globals in which the function leaves what the target decides, and its own name where that is its answer."""
+    asks_target: bool = False
+    """Whether the target decides about something that the function does."""
 
     @property
     def unfinished(self) -> bool:
@@ -94,6 +99,9 @@ class _Listener:
     def wants(
         self, kind: EventKind, name: str, condition: Condition, values: tuple[Value, ...], keywords: tuple[tuple[str, Value], ...]
     ) -> bool:
+        if not self._summary.asks_target:
+            given = itertools.chain(values, (value for _, value in keywords))
+            self._summary.asks_target = condition.depends_on_target() or any(map(_told_by_target, given))
         if kind == "call":
             self._summary.calls.setdefault(name.rsplit(".", 1)[-1], []).append(condition)
         elif kind == "store" and "[" not in name and (condition.depends_on_target() or any(map(_told_by_target, values))):
@@ -148,6 +156,15 @@ class Scan:
     @property
     def space(self) -> Space:
         return self._interpreter.space
+
+    def may_ask_target(self, path: str, name: str) -> bool:
+        """Whether a constant of a module is made by the target, or may be a function that asks for it."""
+        self._interpreter.steps = 0
+        try:
+            value = self._interpreter.global_value(self._program.by_path[path], name)
+        except (BudgetExceeded, RecursionError):
+            return False
+        return value is not None and (_told_by_target(value) or any(isinstance(payload, (Partial, Opaque)) for payload in payloads(value)))
 
     def key(self, module: Module, line: int) -> Key:
         """The key of the outermost function around a line, or of the module's top level."""

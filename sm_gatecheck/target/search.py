@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Set
 from functools import cached_property
 
-from sm_gatecheck.evaluate.values import Value, fields_in, fields_of
+from sm_gatecheck.evaluate.values import Truth, Value, fields_in, fields_of, payloads
 from sm_gatecheck.program.mentions import Mentions
 from sm_gatecheck.program.modules import Program
 from sm_gatecheck.target.scan import Key, Scan, Summary
@@ -30,12 +30,12 @@ class Search:
     """The order in which the definitions of a tree are run."""
 
     def __init__(
-        self, scan: Scan, program: Program, mentions: Mentions, device_names: Set[str], option_names: Set[str], option_files: Set[str]
+        self, scan: Scan, program: Program, mentions: Mentions, device_roots: Iterable[str], option_names: Set[str], option_files: Set[str]
     ) -> None:
         self._scan = scan
         self._program = program
         self._mentions = mentions
-        self._device_names = device_names
+        self._device_roots = device_roots
         self._option_names = option_names
         self._option_files = option_files
         self._run: dict[Key, Summary] = {}
@@ -47,7 +47,7 @@ class Search:
 
     def decided_by_target(self) -> list[Summary]:
         """The summaries, in source order, of all that the target may decide about."""
-        self._decides.update(self._run_all(self._mentions.mentioning(self._device_names)))
+        self._ask(self._device_roots)
         frontier = list(self._run.values())
         for _ in range(ROUNDS):
             before = set(self._run)
@@ -68,10 +68,8 @@ class Search:
 
     def _follow(self, summary: Summary) -> None:
         """Run what a summary shows to be decided by the target too, and who may hand options to its function."""
-        names = {n for n in summary.made_of_target - self._asked if 0 < self._mentions.count(n) <= COMMON_ATTRIBUTE_LIMIT}
-        self._asked |= names
-        self._decides.update(self._run_all(self._mentions.mentioning(names)))
-        if summary.key not in self._decides:
+        self._ask(self._telling(summary))
+        if summary.key not in self._decides or not (summary.asks_target or summary.unfinished or self._depth.get(summary.key)):
             return
         depth = self._depth.get(summary.key, 0)
         if depth < CALLED_DEPTH:
@@ -82,6 +80,23 @@ class Search:
         for writers in summary.module.global_writers.values():
             for writer in writers:
                 self._hand(writer.name)
+
+    def _ask(self, names: Iterable[str]) -> None:
+        """Run all that mentions a name which tells something of the target, or a constant that is made with one."""
+        fresh = set(names) - self._asked
+        while fresh:
+            self._asked |= fresh
+            self._decides.update(self._run_all(self._mentions.mentioning(fresh)))
+            made = {name for path, name in self._mentions.constants_mentioning(fresh) if self._scan.may_ask_target(path, name)}
+            fresh = {name for name in made - self._asked if self._mentions.is_followed(name)}
+
+    def _telling(self, summary: Summary) -> Iterator[str]:
+        """The names by which others learn from a function what the target is."""
+        for name in summary.made_of_target:
+            if self._mentions.is_followed(name) or 0 < self._mentions.count(name) <= COMMON_ATTRIBUTE_LIMIT:
+                yield name
+        if summary.key in self._decides and _may_tell(summary) and self._mentions.is_followed(summary.name):
+            yield summary.name
 
     def _run_called(self, name: str, depth: int) -> None:
         if self._mentions.defined(name) > CALLED_NAMESAKES or self._mentions.count(name) > SILENT_CALLER_LIMIT:
@@ -187,6 +202,15 @@ class Search:
             summary = self._scan.at(self._program.by_path[key[0]], key[1])
             if summary is not None:
                 yield summary
+
+
+def _may_tell(summary: Summary) -> bool:
+    """Whether a function compares the target with what it is given, for all that can be seen: its callers learn from the answer."""
+    if summary.node is None or summary.returned is None:
+        return False
+    spec = summary.node.args
+    takes = len(spec.posonlyargs) + len(spec.args) + len(spec.kwonlyargs) > (summary.owner is not None)
+    return takes and any(isinstance(payload, Truth) for payload in payloads(summary.returned))
 
 
 def _carriers(summary: Summary, field: str | None = None) -> set[str]:

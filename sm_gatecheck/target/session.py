@@ -145,7 +145,7 @@ class Session:
         options = self.mentions.reaching(reading.option_roots + reading.environment_roots, 1)
         classes = (self.interpreter.class_named(dotted) for dotted in sorted(reading.option_classes))
         files = {cls.module.path for cls in classes if cls is not None}
-        return Search(self.scan, self.program, self.mentions, self.device_names, options, files)
+        return Search(self.scan, self.program, self.mentions, reading.device_roots, options, files)
 
     @cached_property
     def reach(self) -> Reach:

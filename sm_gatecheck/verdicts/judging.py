@@ -11,7 +11,7 @@ from typing import Any
 
 from sm_gatecheck.evaluate.values import Known, OptionValue, Payload, Truth, Value, alternatives, from_python, is_constant, to_python
 from sm_gatecheck.evaluate.values import Mapping as MappingValue
-from sm_gatecheck.model.condition import ANY, Condition
+from sm_gatecheck.model.condition import ANY, Condition, SpaceExhausted
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.verdict import Effect, EffectKind, Judgement, Phase, Verdict
 from sm_gatecheck.model.wording import words
@@ -26,6 +26,8 @@ from sm_gatecheck.verdicts.sites import Default, NoSites, Site, Sites, active_on
 from sm_gatecheck.verdicts.summaries import summary_of
 
 BEHAVIOUR_LIMIT = 6
+REFUSAL_NODES = 20_000
+"""How large the conditions may grow that tell whether a refusal is met on every SM."""
 UNNAMED = "a model that the tree does not name"
 
 
@@ -52,7 +54,7 @@ class Trial:
     replaced_when: dict[int, Condition] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
     refusing: list[tuple[Effect, Condition]] | None = None
-    refused: Condition | None = None
+    refusals: list[Condition] | None = None
     changes_when_open: int | None = None
     doubtful: set[int] = field(default_factory=set)
     """Sites, by identity, on which the option may only take part in what was too large to be kept."""
@@ -485,7 +487,7 @@ class Judge:
         found: list[Effect] = []
         for effect, condition in self._refusing(trial):
             here = condition.on(bits)
-            if not here.is_false and not self._only_some_checkpoints(here) and self._spared_elsewhere(here, self._refused_at_all(trial)):
+            if not here.is_false and not self._only_some_checkpoints(here) and self._spared_elsewhere(here, trial):
                 found.append(_with_when(effect, here))
         return found
 
@@ -523,20 +525,38 @@ class Judge:
                     condition = usual.in_condition(condition, name)
         return condition
 
-    def _refused_at_all(self, trial: Trial) -> Condition:
-        """When anything at all refuses the value, whatever decides it."""
-        if trial.refused is None:
-            result = self.space.false
-            for refusal in trial.raised:
-                result = result | refusal.condition
+    def _refusing_at_all(self, trial: Trial) -> list[Condition]:
+        """When anything at all refuses the value, whatever decides it; what is said in few words first."""
+        if trial.refusals is None:
+            found = [refusal.condition for refusal in trial.raised]
             for site, active in trial.sites:
                 if site.kind is EffectKind.RAISES and active:
-                    result = result | site.condition.restrict(trial.option.field, trial.value)
-            trial.refused = result
-        return trial.refused
+                    found.append(site.condition.restrict(trial.option.field, trial.value))
+            trial.refusals = sorted(dict.fromkeys(found), key=lambda condition: (condition.size, condition.digest))
+        return trial.refusals
 
-    def _spared_elsewhere(self, here: Condition, refused: Condition) -> bool:
-        return any((here & ~refused.on(1 << index)).exists for index in range(len(self.space.sms)))
+    def _spared_elsewhere(self, here: Condition, trial: Trial) -> bool:
+        """Whether, where a refusal holds, some SM has nothing that refuses.
+
+        Refusals are taken away one by one: their union may be too large to be made. So may what is left; then the rest of them is
+        let be, as if it did not cover all of it.
+        """
+        refusals = [refusal for refusal in self._refusing_at_all(trial) if not here.excludes(refusal)]
+        return any(self._leaves_something(here, refusals, 1 << index) for index in range(len(self.space.sms)))
+
+    def _leaves_something(self, here: Condition, refusals: Iterable[Condition], bits: int) -> bool:
+        left = here
+        self.space.make_room(REFUSAL_NODES)
+        try:
+            for refusal in refusals:
+                left = left & ~refusal.on(bits)
+                if not left.exists:
+                    return False
+        except SpaceExhausted:
+            return True
+        finally:
+            self.space.make_room(None)
+        return True
 
     def _remaining(self, site: Site, trial: Trial, bits: int) -> Condition:
         return site.condition.restrict(trial.option.field, trial.value).on(bits)

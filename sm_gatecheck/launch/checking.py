@@ -28,7 +28,7 @@ from sm_gatecheck.rulebook import Rulebook
 from sm_gatecheck.trees.cache import cache_directory
 from sm_gatecheck.trees.tree import Tree
 from sm_gatecheck.verdicts.analysis import Progress, open_session
-from sm_gatecheck.verdicts.gaps import all_left
+from sm_gatecheck.verdicts.gaps import all_left, followed
 from sm_gatecheck.verdicts.gate import Gate
 from sm_gatecheck.verdicts.memory import Memory
 from sm_gatecheck.verdicts.request import Request
@@ -160,7 +160,8 @@ class LaunchCheck:
             *(diagnostic for module in session.program.modules() for diagnostic in module.diagnostics),
             *(diagnostic for gated in found for diagnostic in gated.diagnostics),
         )
-        resolved, not_followed = all_left(session, session.resolver.run({}), diagnostics)
+        work = followed(session, self.gate.sites)
+        not_followed = all_left(session, work, session.resolver.run({}), diagnostics)
         return Report(
             source=self.tree.source,
             assumptions=self.request.assumptions,
@@ -170,15 +171,15 @@ class LaunchCheck:
             diagnostics=diagnostics,
             statistics=Statistics(
                 files_seen=len(self.tree.files),
-                files_parsed=sum(1 for module in session.program.modules() if "syntax" in module.__dict__),
+                files_parsed=len(work.parsed),
                 seconds=self._seconds(),
                 cache="cold",
                 coverage=Coverage(
                     options=len(options),
                     gated_options=_count(options, lambda verdict: verdict is not Verdict.UNGATED),
                     unknown_options=_count(options, lambda verdict: verdict is Verdict.UNKNOWN),
-                    sites=self.gate.sites.found(),
-                    gates_resolved=resolved,
+                    sites=sum(work.sites.values()),
+                    gates_resolved=len(work.resolved),
                     gates_unresolved=sum(1 for gap in not_followed if gap.reason is Reason.GUARD_OPAQUE),
                 ),
             ),

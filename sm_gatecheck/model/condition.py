@@ -31,6 +31,9 @@ class AnyValue:
     def __repr__(self) -> str:
         return "*"
 
+    def __reduce__(self) -> str:
+        return "ANY"
+
 
 ANY = AnyValue()
 

@@ -6,6 +6,7 @@ import gc
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from sm_gatecheck.model.errors import without_options
 from sm_gatecheck.model.gaps import NotFollowed, Reason
@@ -19,11 +20,12 @@ from sm_gatecheck.target.session import Session
 from sm_gatecheck.trees.tree import Tree
 from sm_gatecheck.verdicts.domains import judged_values
 from sm_gatecheck.verdicts.findings import findings_of
-from sm_gatecheck.verdicts.gaps import all_left
+from sm_gatecheck.verdicts.gaps import Followed, all_left, followed, together
 from sm_gatecheck.verdicts.judging import Judge, Trial
 from sm_gatecheck.verdicts.memory import Memory
 from sm_gatecheck.verdicts.request import Request
 from sm_gatecheck.verdicts.resolved import left_by_resolution, values_on
+from sm_gatecheck.verdicts.shares import in_shares
 from sm_gatecheck.verdicts.sites import NoSites, SiteIndex
 
 Progress = Callable[[str, int, int], None]
@@ -94,10 +96,10 @@ def _report(
     options = [*session.options, *session.variables]
     judge = Judge(session, sites)
     progress("Judging", 2, 3)
-    reports = tuple(_judge_option(judge, option, request.sms) for option in options)
+    reports, work = _judged(judge, sites, options, request)
     progress("Judging", 3, 3)
     diagnostics = (*tree.diagnostics, *_diagnostics(session, check))
-    resolved, not_followed = (0, ()) if check is None else all_left(session, judge.baseline, diagnostics)
+    not_followed = () if check is None else all_left(session, work, judge.baseline, diagnostics)
     return Report(
         source=tree.source,
         assumptions=request.assumptions,
@@ -105,9 +107,28 @@ def _report(
         options=reports,
         findings=findings_of(reports),
         diagnostics=diagnostics,
-        statistics=_statistics(tree, session, sites, reports, started, resolved, not_followed),
+        statistics=_statistics(tree, work, reports, started, not_followed),
         not_followed=not_followed,
     )
+
+
+def _judged(
+    judge: Judge, sites: SiteIndex | NoSites, options: Sequence[Option], request: Request
+) -> tuple[tuple[OptionReport, ...], Followed]:
+    """The report of each option, in order, and what was followed for them all."""
+    session = judge.session
+    if isinstance(sites, NoSites):
+        return tuple(_judge_option(judge, option, request.sms) for option in options), followed(session, sites)
+    session.left_out, session.device_names  # noqa: B018 -- made here, not once in every share
+
+    def work(share: Sequence[Option]) -> tuple[list[tuple[Any, ...]], Followed]:
+        # An option stays where it is: the other process only says what became of it.
+        reports = [_judge_option(judge, option, request.sms) for option in share]
+        return [(report.option.field, report.judgements, report.defaults) for report in reports], followed(session, sites)
+
+    shares = in_shares(options, work, request.processes)
+    judged = {field: (judgements, defaults) for reports, _ in shares for field, judgements, defaults in reports}
+    return tuple(OptionReport(option, *judged[option.field]) for option in options), together(part for _, part in shares)
 
 
 def _judge_option(judge: Judge, option: Option, sms: tuple[int, ...]) -> OptionReport:
@@ -142,28 +163,21 @@ def _diagnostics(session: Session, check: SyntaxCheck | None) -> list[Diagnostic
 
 
 def _statistics(
-    tree: Tree,
-    session: Session,
-    sites: SiteIndex | NoSites,
-    reports: tuple[OptionReport, ...],
-    started: float,
-    resolved: int,
-    not_followed: tuple[NotFollowed, ...],
+    tree: Tree, work: Followed, reports: tuple[OptionReport, ...], started: float, not_followed: tuple[NotFollowed, ...]
 ) -> Statistics:
     gated = [report for report in reports if any(j.verdict is not Verdict.UNGATED for j in report.judgements)]
     unknown = [report for report in reports if any(j.verdict is Verdict.UNKNOWN for j in report.judgements)]
-    parsed = sum(1 for module in session.program.modules() if "syntax" in module.__dict__)
     return Statistics(
         files_seen=len(tree.files),
-        files_parsed=parsed,
+        files_parsed=len(work.parsed),
         seconds=round(time.monotonic() - started, 3),
         cache="cold",
         coverage=Coverage(
             options=len(reports),
             gated_options=len(gated),
             unknown_options=len(unknown),
-            sites=sites.found(),
-            gates_resolved=resolved,
+            sites=sum(work.sites.values()),
+            gates_resolved=len(work.resolved),
             gates_unresolved=sum(1 for gap in not_followed if gap.reason is Reason.GUARD_OPAQUE),
         ),
     )

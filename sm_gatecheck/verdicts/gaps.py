@@ -12,45 +12,87 @@ from sm_gatecheck.model.gaps import NotFollowed, Reason, in_order
 from sm_gatecheck.model.report import Diagnostic
 from sm_gatecheck.program.modules import Module
 from sm_gatecheck.target.resolution import Outcome
-from sm_gatecheck.target.scan import Summary
+from sm_gatecheck.target.scan import Key, Summary
 from sm_gatecheck.target.session import Session
+from sm_gatecheck.verdicts.sites import NoSites, SiteIndex
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 SOURCE_LIMIT = 120
 
 
-@dataclass(frozen=True)
-class Guards:
-    """The tests on the way to anything that an option bears on: those that the target decides, and those that only name it."""
-
-    resolved: int
-    opaque: tuple[NotFollowed, ...]
+Place = tuple[str, int, int]
 
 
-def guards_met(session: Session, summaries: Iterable[Summary]) -> Guards:
-    """Every test once, however many places it guards."""
-    resolved: set[int] = set()
-    asked: dict[int, tuple[Module, ast.AST]] = {}
+@dataclass
+class Followed:
+    """What one process followed, and what it did not; of what several followed, ``together`` makes one."""
+
+    resolved: set[Place]
+    """Tests that the target decides, on the way to something that an option bears on."""
+    opaque: dict[Place, NotFollowed]
+    """Tests there that name the target in a way that was not understood."""
+    left: set[NotFollowed]
+    parsed: set[str]
+    """Paths of files."""
+    sites: dict[Key, int]
+    """How many sites each function has."""
+
+    def gaps(self) -> Iterator[NotFollowed]:
+        yield from self.left
+        for place, gap in self.opaque.items():
+            if place not in self.resolved:
+                yield gap
+
+
+def followed(session: Session, sites: SiteIndex | NoSites) -> Followed:
+    """What was followed in this process so far."""
+    summaries = session.scan.summaries()
+    resolved, asked = _tests_met(summaries)
+    return Followed(
+        resolved,
+        dict(_opaque(session, asked)),
+        {*functions_left(summaries), *callers_left(session)},
+        {module.path for module in session.program.modules() if "syntax" in module.__dict__},
+        sites.counted(),
+    )
+
+
+def together(parts: Iterable[Followed]) -> Followed:
+    """Several processes' work as one: a test that one of them resolved is resolved."""
+    whole = Followed(set(), {}, set(), set(), {})
+    for part in parts:
+        whole.resolved |= part.resolved
+        whole.opaque.update(part.opaque)
+        whole.left |= part.left
+        whole.parsed |= part.parsed
+        whole.sites.update(part.sites)
+    return whole
+
+
+def _tests_met(summaries: Iterable[Summary]) -> tuple[set[Place], dict[Place, tuple[Module, ast.AST]]]:
+    """Every test on the way to something that an option bears on, once: those that the target decides, and the others."""
+    resolved: set[Place] = set()
+    asked: dict[Place, tuple[Module, ast.AST]] = {}
     for summary in summaries:
         for event in summary.events:
             for guard in event.guards:
-                key = id(guard.node)
-                if key in resolved:
+                place = guard.module.path, getattr(guard.node, "lineno", 1), getattr(guard.node, "col_offset", 0)
+                if place in resolved:
                     continue
                 if guard.condition.depends_on_target():
-                    resolved.add(key)
-                    asked.pop(key, None)
-                elif key not in asked and guard.condition.atom is not None:
-                    asked[key] = (guard.module, guard.node)
-    return Guards(len(resolved), tuple(_opaque(session, asked.values())))
+                    resolved.add(place)
+                    asked.pop(place, None)
+                elif place not in asked and guard.condition.atom is not None:
+                    asked[place] = (guard.module, guard.node)
+    return resolved, asked
 
 
-def _opaque(session: Session, tests: Iterable[tuple[Module, ast.AST]]) -> Iterator[NotFollowed]:
+def _opaque(session: Session, tests: dict[Place, tuple[Module, ast.AST]]) -> Iterator[tuple[Place, NotFollowed]]:
     names = session.device_names
-    for module, node in tests:
+    for place, (module, node) in tests.items():
         source = source_text(module, node)
         if not names.isdisjoint(_IDENTIFIER.findall(source)):
-            yield NotFollowed(Reason.GUARD_OPAQUE, source[:SOURCE_LIMIT], module.path, getattr(node, "lineno", 1))
+            yield place, NotFollowed(Reason.GUARD_OPAQUE, source[:SOURCE_LIMIT], module.path, place[1])
 
 
 def functions_left(summaries: Iterable[Summary]) -> Iterator[NotFollowed]:
@@ -79,15 +121,6 @@ def files_left(diagnostics: Iterable[Diagnostic]) -> Iterator[NotFollowed]:
         yield NotFollowed(Reason.FILE_LEFT_OUT, diagnostic.message, diagnostic.file, diagnostic.line)
 
 
-def all_left(session: Session, outcome: Outcome, diagnostics: Iterable[Diagnostic]) -> tuple[int, tuple[NotFollowed, ...]]:
-    """How many tests were resolved, and everything that an analysis did not follow."""
-    summaries = session.scan.summaries()
-    guards = guards_met(session, summaries)
-    gaps = (
-        *resolution_left(session, outcome),
-        *functions_left(summaries),
-        *callers_left(session),
-        *guards.opaque,
-        *files_left(diagnostics),
-    )
-    return guards.resolved, in_order(gaps)
+def all_left(session: Session, work: Followed, outcome: Outcome, diagnostics: Iterable[Diagnostic]) -> tuple[NotFollowed, ...]:
+    """Everything that an analysis did not follow, in order."""
+    return in_order((*resolution_left(session, outcome), *work.gaps(), *files_left(diagnostics)))

@@ -119,8 +119,8 @@ class NoSites:
     def conditions(self, field: str) -> Iterable[Condition]:
         return ()
 
-    def found(self) -> int:
-        return 0
+    def counted(self) -> dict[Key, int]:
+        return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,9 +178,9 @@ class SiteIndex:
                 return
             found += [site for site in self._sites(summary) if field in site.fields and id(site) not in decided]
 
-    def found(self) -> int:
-        """How many sites were looked at."""
-        return sum(map(len, self._of_summary.values()))
+    def counted(self) -> dict[Key, int]:
+        """How many sites were looked at in each function."""
+        return {key: len(found) for key, found in self._of_summary.items() if found}
 
     def conditions(self, field: str) -> Iterator[Condition]:
         """What decides at the option's gated places, and at those that compare it with something."""

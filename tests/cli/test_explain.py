@@ -57,7 +57,7 @@ def test_the_walk_names_every_step_with_its_line(run: Run) -> None:
         ("srt/layers/communicator.py", "(_is_sm90_supported or _is_sm100_supported)"),
         ("srt/layers/communicator.py", "return ("),
         ("srt/model_executor/model_runner.py", "if not self.server_args.enable_flashinfer_allreduce_fusion"),
-        ("srt/model_executor/model_runner.py", "pre_initialize_workspaces(self"),
+        ("srt/model_executor/model_runner.py", "pre_initialize_workspaces(torch"),
         ("srt/model_executor/model_runner.py", "self._prepare_fusion_workspace()"),
         ("srt/managers/scheduler.py", "Scheduler(server_args, gpu_id).event_loop()"),
     ):

@@ -252,6 +252,12 @@ class Condition:
         """The formula once option ``field`` is known to have ``value``."""
         return self.space.substitute(self, field, value)
 
+    def values_of(self, field: str) -> tuple[Any, ...]:
+        """The values of an option that the formula names, in the order of their text."""
+        asked = (node.children for node in self.nodes() if node.atom is not None and node.atom.field == field and node.atom.test is None)
+        named = {key for children in asked for key, _ in children if isinstance(key, tuple)}
+        return tuple(value for _, value in sorted(named, key=repr))
+
     def on(self, bits: int) -> Condition:
         """The formula on a set of targets: leaves become all-or-nothing there (for one SM: the condition that remains)."""
         return self.space.project(self, bits)

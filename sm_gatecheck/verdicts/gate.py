@@ -23,7 +23,8 @@ from sm_gatecheck.target.resolution import Outcome, Resolver
 from sm_gatecheck.target.session import Session
 from sm_gatecheck.verdicts.given import GivenSites, rewritten_at_runtime
 from sm_gatecheck.verdicts.judging import Situation, Trial
-from sm_gatecheck.verdicts.ordinary import LaunchJudge, ordinarily
+from sm_gatecheck.verdicts.models import ordinarily
+from sm_gatecheck.verdicts.ordinary import LaunchJudge
 from sm_gatecheck.verdicts.resolved import Alternative, conditions_by_place, last_write, values_on
 from sm_gatecheck.verdicts.scenario import NOT_KNOWN, VARIABLE, Scenario
 from sm_gatecheck.verdicts.sites import SiteIndex

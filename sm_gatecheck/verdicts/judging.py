@@ -21,22 +21,27 @@ from sm_gatecheck.target.session import Session
 from sm_gatecheck.verdicts.beside import options_beside
 from sm_gatecheck.verdicts.domains import has_unlisted_values, known_values, shown
 from sm_gatecheck.verdicts.evidence import proof
-from sm_gatecheck.verdicts.resolved import Alternative, conditions_by_place, differs, last_write, values_on
-from sm_gatecheck.verdicts.sites import Default, NoSites, Site, Sites, active_on
+from sm_gatecheck.verdicts.models import UNNAMED, ordinarily
+from sm_gatecheck.verdicts.readers import may_read
+from sm_gatecheck.verdicts.resolved import Alternative, Place, conditions_by_place, differs, last_write, values_on
+from sm_gatecheck.verdicts.sites import Default, NoSites, Site, Sites, active_on, refused
 from sm_gatecheck.verdicts.summaries import summary_of
 
 BEHAVIOUR_LIMIT = 6
 REFUSAL_NODES = 20_000
 """How large the conditions may grow that tell whether a refusal is met on every SM."""
-UNNAMED = "a model that the tree does not name"
 
 
 @dataclass(frozen=True)
 class ResolutionEffect:
-    """Something resolution does with the value and not without it: on which SMs, and when."""
+    """Something resolution does with the value and not without it: on which SMs, and when.
+
+    ``whole`` is when it does so with the value, whether or not it would without.
+    """
 
     effect: Effect
     condition: Condition
+    whole: Condition
     event: Any = None
 
 
@@ -56,6 +61,9 @@ class Trial:
     refusing: list[tuple[Effect, Condition]] | None = None
     refusals: list[Condition] | None = None
     changes_when_open: int | None = None
+    refused: dict[int, Condition] = field(default_factory=dict)
+    """Of refusing sites, by identity: when the value is refused there and what the option is by default is not."""
+
     doubtful: set[int] = field(default_factory=set)
     """Sites, by identity, on which the option may only take part in what was too large to be kept."""
 
@@ -131,6 +139,7 @@ class Judge:
         self.baseline = self.situation.baseline
         self._before = self.baseline.fields
         self._everything = self.space.all_bits
+        self._read: dict[str, bool] = {}
 
     def trial(self, option: Option, value: Any, further: int = 0) -> Trial:
         """Everything that is known about setting ``option`` to ``value``.
@@ -138,8 +147,9 @@ class Judge:
         Of the places that the target does not decide about, as many as it takes to find one that works, and ``further`` more.
         """
         trial = Trial(option, value)
-        declared = Default(((self.space.true, None if option.is_environment else option.default),)).other_than(value)
-        resolved = self.default_of(option, declared).other_than(value)
+        declared = Default(((self.space.true, None if option.is_environment else option.default),))
+        resolved = self.default_of(option, declared).other_than(value, _others(option, value))
+        declared = declared.other_than(value)
 
         def tried(site: Site) -> bool:
             # A behaviour is held against the declared default: what resolution makes of it differs by SM, and would make
@@ -147,6 +157,8 @@ class Judge:
             default = declared if site.kind is EffectKind.BEHAVIOUR else resolved
             active, known = active_on(site, option.field, value, default)
             trial.sites.append((site, active))
+            if site.kind is EffectKind.RAISES and active:
+                trial.refused[id(site)] = refused(site, option.field, value, default)
             if not known:
                 trial.doubtful.add(id(site))
             if not isinstance(value, bool) and value is not ANY and site.condition.restrict(option.field, value).is_false:
@@ -162,6 +174,8 @@ class Judge:
                 tried(site)
         if value is not ANY:
             self._resolve(trial)
+            kept = self._kept(trial)
+            trial.refused = {site: condition & kept for site, condition in trial.refused.items()}
             if self.situation.inherits:
                 trial.sites.extend(self._inherited(trial))
             self._rewritten_later(trial)
@@ -185,10 +199,11 @@ class Judge:
             default = self.default_of(heir, Default(((self.space.true, heir.default),))).other_than(value)
             for site in self.sites.decided(name):
                 if site.kind is EffectKind.RAISES:
-                    active = active_on(site, name, value, default)[0] & bits
-                    if active:
-                        condition = site.condition.restrict(name, value) & self.space.targets(bits)
-                        yield replace(site, condition=condition), active
+                    condition = refused(site, name, value, default) & self.space.targets(bits)
+                    if condition.exists:
+                        inherited = replace(site, condition=site.condition.restrict(name, value) & self.space.targets(bits))
+                        trial.refused[id(inherited)] = condition
+                        yield inherited, condition.exists
 
     def conditions(self, option: Option) -> Iterable[Condition]:
         """Conditions that compare an option whose values are listed nowhere: where sites read it, and in resolution."""
@@ -241,14 +256,45 @@ class Judge:
         before, after = conditions_by_place(self.baseline.events), conditions_by_place(outcome.events)
         for key, (event, condition) in after.items():
             known = before.get(key)
-            fresh = self.space.certain(condition if known is None else condition & ~known[1])
-            if fresh.is_false:
-                continue
             effect = self._resolution_effect(event)
             if effect is None:
                 continue
-            found = ResolutionEffect(effect, fresh, event)
+            fresh = condition if known is None else condition & ~known[1]
+            if known is not None and effect.kind is EffectKind.RAISES:
+                fresh = fresh | self._refused_as_default(trial, key, condition, known[1])
+            fresh = self.space.certain(fresh)
+            if fresh.is_false:
+                continue
+            found = ResolutionEffect(effect, fresh, condition, event)
             (trial.raised if effect.kind is EffectKind.RAISES else trial.warned).append(found)
+
+    def _refused_as_default(self, trial: Trial, place: Place, with_value: Condition, without: Condition) -> Condition:
+        """When a refusal that is met without the option too is met because the option becomes this very value: another value would
+        be spared, and so would this one on another SM.
+        """
+        met = self._not_everywhere(with_value & without & self._is_default(trial), with_value)
+        left = met
+        for other in _others(trial.option, trial.value):
+            payload = from_python(other)
+            outcome = None if payload is None else self.situation.run(trial.option, payload)
+            if outcome is None or outcome.unfinished:
+                continue
+            found = conditions_by_place(outcome.events).get(place)
+            left = self.space.false if found is None else left & found[1]
+            if left.is_false:
+                break
+        return met & ~left
+
+    def _not_everywhere(self, met: Condition, condition: Condition) -> Condition:
+        """Of ``met``, the SMs on which it holds where ``condition`` does not on some other."""
+        every = [1 << index for index in range(len(self.space.sms))]
+        here = [bits for bits in every if any((met.on(bits) & ~condition.on(other)).exists for other in every)]
+        return met & self.space.targets(sum(here))
+
+    def _is_default(self, trial: Trial) -> Condition:
+        """When resolution leaves the option at the value on trial though nobody sets it."""
+        usual = self.default_of(trial.option, Default(((self.space.true, trial.option.default),)))
+        return usual.other_than(trial.value).same or self.space.false
 
     def _resolution_effect(self, event: Any) -> Effect | None:
         line = getattr(event.node, "lineno", 1)
@@ -417,7 +463,8 @@ class Judge:
             if bits in changing:
                 return Verdict.UNGATED if len(changing) == len(self.space.sms) and not self._gated(trial) else Verdict.ACTIVE
             return self._dead_whatever_is_set(trial, bits)
-        if trial.option.field in self.read_somewhere | self.session.required or trial.option.is_environment:
+        field = trial.option.field
+        if trial.option.is_environment or field in self.session.required or self._may_be_read(field):
             return Verdict.UNGATED
         return self._dead_whatever_is_set(trial, bits)
 
@@ -449,23 +496,29 @@ class Judge:
         every = (1 << index for index in range(len(self.space.sms)))
         return sum(b for b in every if any(differs(values_on(self.space, a, b), values_on(self.space, c, b)) for a, c in changed))
 
-    @cached_property
-    def read_somewhere(self) -> frozenset[str]:
-        """Options whose name stands in code outside resolution: something may read them out of sight."""
-        resolution = self.session.resolution_rules.files
-        return frozenset(
-            option.field
-            for option in self.session.options
-            if self.session.mentions.may_be_computed(option.field)
-            or any(not path.startswith(resolution) for path, _ in self.session.mentions.mentioning([option.field]))
-        )
+    def _may_be_read(self, field: str) -> bool:
+        """Whether code outside resolution may read an option out of sight: its name stands where one is read, or may be put together.
+
+        Every file counts, those too that are left out where places are looked for.
+        """
+        if field not in self._read:
+            resolution, name = self.session.resolution_rules.files, field.encode()
+            modules = (m for m in self.session.program.modules() if name in m.source and not m.path.startswith(resolution))
+            self._read[field] = self.session.mentions.may_be_computed(field) or any(may_read(module, field) for module in modules)
+        return self._read[field]
 
     def _replaced_for_its_sake(self, trial: Trial, bits: int) -> bool:
-        """Whether resolution replaces the value on this SM where, under the same conditions, it keeps it on some other."""
-        here = trial.replaced_when.get(bits)
-        if here is None:
-            return False
-        return any((here & ~trial.replaced_when.get(1 << other, self.space.false)).exists for other in range(len(self.space.sms)))
+        """Whether resolution replaces the value on this SM where, under the same conditions, it keeps it on some other.
+
+        What it replaces for models of certain names alone is an effect, not what the value is on this SM, until the model is known.
+        """
+        return any(ordinarily(self.session, condition).exists for condition in self._replaced_here_alone(trial, bits))
+
+    def _replaced_here_alone(self, trial: Trial, bits: int) -> Iterator[Condition]:
+        """When the value is replaced on this SM and kept on another, for each other SM."""
+        here = trial.replaced_when.get(bits, self.space.false)
+        for other in () if here.is_false else range(len(self.space.sms)):
+            yield here & ~trial.replaced_when.get(1 << other, self.space.false)
 
     def _gated(self, trial: Trial) -> bool:
         """Whether some SM condition bears on the option at this value."""
@@ -473,7 +526,7 @@ class Judge:
             return True
         if any(active not in (0, self._everything) for site, active in trial.sites if id(site) not in trial.doubtful):
             return True
-        if any(self._replaced_for_its_sake(trial, bits) for bits in trial.replaced_when):
+        if any(condition.exists for bits in trial.replaced_when for condition in self._replaced_here_alone(trial, bits)):
             return True
         if trial.sets and (
             len(trial.sets) < len(self.space.sms)
@@ -508,12 +561,19 @@ class Judge:
             found = [(refusal.effect, refusal.condition) for refusal in trial.raised]
             for site, active in trial.sites:
                 if site.kind is EffectKind.RAISES and active and _target_decides(site, active == self._everything):
-                    condition = self.space.certain(site.condition.restrict(trial.option.field, trial.value) & self.space.targets(active))
+                    condition = self.space.certain(trial.refused[id(site)])
                     condition = self._with_others_left_alone(condition)
                     if condition.depends_on_target():
                         found.append((self._site_effect(site), condition))
             trial.refusing = found
         return trial.refusing
+
+    def _kept(self, trial: Trial) -> Condition:
+        """Where the value is still what was given once resolution has passed: nothing after it refuses what it replaced."""
+        kept = self.space.true
+        for bits, replaced in trial.replaced_when.items():
+            kept = kept & ~(replaced & self.space.targets(bits))
+        return kept
 
     def _with_others_left_alone(self, condition: Condition) -> Condition:
         """A condition of refusal for the launch that sets this option alone: the others stand where resolution leaves them."""
@@ -528,7 +588,7 @@ class Judge:
     def _refusing_at_all(self, trial: Trial) -> list[Condition]:
         """When anything at all refuses the value, whatever decides it; what is said in few words first."""
         if trial.refusals is None:
-            found = [refusal.condition for refusal in trial.raised]
+            found = [refusal.whole for refusal in trial.raised]
             for site, active in trial.sites:
                 if site.kind is EffectKind.RAISES and active:
                     found.append(site.condition.restrict(trial.option.field, trial.value))
@@ -593,6 +653,12 @@ _PHASES = {Phase.RESOLUTION: 0, Phase.STARTUP: 1, Phase.RUNTIME: 2}
 
 def _order(effect: Effect) -> tuple[int, bool, str, int, str]:
     return _PHASES[effect.phase], effect.kind is EffectKind.BEHAVIOUR, effect.file, effect.line, effect.what
+
+
+def _others(option: Option, value: Any) -> tuple[Any, ...]:
+    """What an option may be besides ``value``, as far as its declaration tells."""
+    declared = option.choices or ((True, False) if option.is_boolean else ())
+    return tuple(other for other in declared if other != value)
 
 
 def _imports(source: bytes, module: str) -> bool:

@@ -113,13 +113,17 @@ def _listed(value: Any) -> Any:
     return list(value) if isinstance(value, (tuple, set, frozenset)) else value
 
 
-def event_key(event: Event) -> tuple[str, int, str]:
+Place = tuple[str, int, str]
+"""Where something happens and what kind of thing it is: file, line, kind."""
+
+
+def event_key(event: Event) -> Place:
     return (event.module.path, getattr(event.node, "lineno", 0), event.kind)
 
 
-def conditions_by_place(events: list[Event]) -> dict[tuple[str, int, str], tuple[Event, Condition]]:
+def conditions_by_place(events: list[Event]) -> dict[Place, tuple[Event, Condition]]:
     """Events of one place joined: resolution may pass it more than once."""
-    found: dict[tuple[str, int, str], tuple[Event, Condition]] = {}
+    found: dict[Place, tuple[Event, Condition]] = {}
     for event in events:
         key = event_key(event)
         known = found.get(key)
@@ -127,4 +131,4 @@ def conditions_by_place(events: list[Event]) -> dict[tuple[str, int, str], tuple
     return found
 
 
-__all__ = ["Alternative", "Choice", "conditions_by_place", "differs", "event_key", "last_write", "left_by_resolution", "values_on"]
+__all__ = ["Alternative", "Choice", "Place", "conditions_by_place", "differs", "event_key", "last_write", "left_by_resolution", "values_on"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, Protocol
 
 from sm_gatecheck.evaluate.classes import is_enum
@@ -39,6 +40,7 @@ from sm_gatecheck.evaluate.values import Mapping as MappingValue
 from sm_gatecheck.model.condition import ANY, Condition, Space
 from sm_gatecheck.model.verdict import EffectKind, Phase
 from sm_gatecheck.program.modules import Module
+from sm_gatecheck.target.environment import PREFIX
 from sm_gatecheck.target.minimums import Refusal
 from sm_gatecheck.target.scan import Key, Summary
 from sm_gatecheck.target.session import Session
@@ -370,13 +372,22 @@ def _classify(session: Session, event: Event, summary_name: str) -> tuple[Effect
 
 @dataclass(frozen=True)
 class Default:
-    """What an option is worth when nobody sets it: each value with the condition under which resolution leaves it."""
+    """What an option is worth when nobody sets it: each value with the condition under which resolution leaves it.
+
+    Where it would already be ``value``, that is held against the ``others``: ``same`` tells when, ``others`` are the values that the
+    option may have besides (empty: those that a condition names, and one that none names).
+    """
 
     alternatives: tuple[tuple[Condition, Any], ...]
+    same: Condition | None = None
+    others: tuple[Any, ...] = ()
 
-    def other_than(self, value: Any) -> Default:
+    def other_than(self, value: Any, others: Iterable[Any] = ()) -> Default:
         """The same, but where it already is ``value``: there the value is held against any other one."""
-        return Default(tuple((when, ANY if _equal(usual, value) else usual) for when, usual in self.alternatives))
+        held = [when for when, usual in self.alternatives if _equal(usual, value)]
+        same = reduce(Condition.__or__, held) if held else None
+        alternatives = tuple((when, ANY if _equal(usual, value) else usual) for when, usual in self.alternatives)
+        return Default(alternatives, same, tuple(others))
 
     def in_condition(self, condition: Condition, name: str) -> Condition:
         """A condition of the site for whom the option is left alone."""
@@ -386,6 +397,16 @@ class Default:
         for when, value in self.alternatives:
             result = result | (when & condition.restrict(name, value))
         return result
+
+    def refused(self, condition: Condition, name: str) -> Condition:
+        """When who leaves the option alone is refused too, for something else than the value: whatever else it may be is refused."""
+        usual = self.in_condition(condition, name)
+        if self.same is None:
+            return usual
+        by_others = condition.space.true
+        for other in self.others or (*condition.values_of(name), ANY):
+            by_others = by_others & condition.restrict(name, other)
+        return condition.space.choose(self.same, by_others, usual)
 
 
 def _equal(one: Any, other: Any) -> bool:
@@ -398,6 +419,8 @@ def active_on(site: Site, name: str, value: Any, default: Default) -> tuple[int,
     nothing about what is missing elsewhere.
     """
     space = site.condition.space
+    if site.kind is EffectKind.RAISES:
+        return refused(site, name, value, default).exists, True
     with_value, with_default = site.condition.restrict(name, value), default.in_condition(site.condition, name)
     if site.kind is not EffectKind.BEHAVIOUR:
         # An effect of the value is what happens with it and would not happen without: to be spared one is none.
@@ -413,6 +436,22 @@ def active_on(site: Site, name: str, value: Any, default: Default) -> tuple[int,
                 active |= live & _differing_values(space, item, name, value, default)
                 known = True
     return active, known or not active
+
+
+def refused(site: Site, name: str, value: Any, default: Default) -> Condition:
+    """When a refusal is met for the sake of the value: with it, and not without.
+
+    Who leaves the option alone and gets this very value is refused for its sake where the last test asks for the option.
+    """
+    asked = bool(site.guards) and _asks_for(site.guards[-1].condition, name)
+    without = default.refused(site.condition, name) if asked else default.in_condition(site.condition, name)
+    return site.condition.restrict(name, value) & ~without
+
+
+def _asks_for(test: Condition, name: str) -> bool:
+    """Whether a test asks for an option, perhaps beside others and the target, and for nothing that is no option."""
+    asked = {atom.field for atom in test.atoms()}
+    return name in asked and not any(field is None or field.startswith(PREFIX) for field in asked)
 
 
 def _differing(space: Space, a: Condition, b: Condition) -> int:

@@ -259,3 +259,11 @@ def test_options_and_taints_bear_on_a_condition() -> None:
     assert condition.fields_and_taints() == {"backend", "size"}
     assert not condition.depends_on_target()
     assert (condition & space.where(lambda sm: sm == 90)).depends_on_target()
+
+
+def test_the_values_of_an_option_that_a_formula_names() -> None:
+    space = Space(SMS)
+    named = space.option_is("backend", ("b",)) | (space.option_is("backend", ("a",)) & space.free("p", "p"))
+    tested = space.option_test("backend", "len(backend) > 3", lambda value: len(value) > 3)
+    assert (named & tested).values_of("backend") == ("a", "b")
+    assert named.values_of("size") == ()

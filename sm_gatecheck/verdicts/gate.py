@@ -7,7 +7,7 @@ for each launch, with all of it and with all but one option, so that each effect
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any
@@ -17,7 +17,7 @@ from sm_gatecheck.evaluate.values import Payload
 from sm_gatecheck.model.condition import ANY, Condition
 from sm_gatecheck.model.launch_report import ResolvedOption
 from sm_gatecheck.model.option import Option
-from sm_gatecheck.model.verdict import DefaultAlternative, OptionReport, Verdict
+from sm_gatecheck.model.verdict import DefaultAlternative, EffectKind, OptionReport, Verdict
 from sm_gatecheck.model.wording import words
 from sm_gatecheck.target.resolution import Outcome, Resolver
 from sm_gatecheck.target.session import Session
@@ -100,12 +100,10 @@ class Gate:
             if name in self.options
         )
         resolved = tuple((sm, tuple(self._resolved(scenario, outcome, sm))) for sm in self.sms)
-        return Judged(
-            options=reports,
-            caused=tuple(self._caused(scenario, outcome, resolved, trials)),
-            refusals=tuple(self._refusals(outcome, reports, trials)),
-            resolved=resolved,
-        )
+        refusals = tuple(self._refusals(outcome, reports, trials))
+        told = {(refusal.sm, refusal.file, refusal.line) for refusal in refusals if not refusal.options}
+        caused = (pair for pair in self._caused(scenario, outcome, resolved, trials) if not _refused_in(pair[1], told))
+        return Judged(options=reports, caused=tuple(caused), refusals=refusals, resolved=resolved)
 
     # -- resolution --------------------------------------------------------------------------------------------------------
 
@@ -286,6 +284,15 @@ class Gate:
             alternatives=tuple(alternative for _, alternative in alternatives) if len(alternatives) > 1 else (),
             is_ordinary=bool(ordinary),
         )
+
+
+def _refused_in(report: OptionReport, places: Set[tuple[int, str, int]]) -> bool:
+    """Whether one of these places, which the launch meets as a whole, is what refuses the value."""
+    return any(
+        judgement.verdict is Verdict.REJECTED
+        and any(effect.kind is EffectKind.RAISES and (judgement.sm, effect.file, effect.line) in places for effect in judgement.effects)
+        for judgement in report.judgements
+    )
 
 
 def _only(values: Mapping[Any, Alternative]) -> Any:

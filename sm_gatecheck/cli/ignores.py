@@ -13,6 +13,7 @@ from typing import Any
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from sm_gatecheck.checks.cards import load_cards
+from sm_gatecheck.checks.code_rules import is_about_code
 from sm_gatecheck.checks.ignores import Ignore, Ignored, apply_ignores
 from sm_gatecheck.cli.configuration import IGNORE, Configuration
 from sm_gatecheck.cli.outcome import counted, say
@@ -35,6 +36,8 @@ def ignore_findings(
     ``launch_files`` are those whose comments count; ``complete`` says whether the report looks at every option of the tree.
     """
     ignores = [*(configured_ignores(configuration, rules) if configuration is not None else ()), *_comments(launch_files, report)]
+    # An ignore speaks of the code where all its rules do, and of options otherwise: in the other run it is not looked at.
+    ignores = [ignore for ignore in ignores if is_about_code(ignore.rules) == report.about_code]
     flags = {entry.option.field: (*entry.option.flags, *entry.option.aliases) for entry in report.options}
     ignored = apply_ignores(
         report.findings, ignores, sms=report.sms, release=report.source.sglang_version, today=today(), flags=flags, complete=complete

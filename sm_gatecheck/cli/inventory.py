@@ -42,8 +42,8 @@ class Context:
         )
 
 
-def take_inventory(target: str | None, gpus: Gpus, rules: Rules, context: Context) -> Report:
-    """The report on a tree. UsageError or TreeError, one line, when there can be none."""
+def take_inventory(target: str | None, gpus: Gpus, rules: Rules, context: Context, maintainer: bool = False) -> Report:
+    """The report on a tree; with ``maintainer``, on its code. UsageError or TreeError, one line, when there can be none."""
     from sm_gatecheck.trees import open_tree
     from sm_gatecheck.verdicts.analysis import analyse
     from sm_gatecheck.verdicts.merging import merged
@@ -55,6 +55,11 @@ def take_inventory(target: str | None, gpus: Gpus, rules: Rules, context: Contex
     if len(set(memories.values())) > 1:  # GPUs of different memory: each SM under its own
         requests = [replace(request, sms=(sm,), gpu_memory=memory) for sm, memory in memories.items()]
     with DelayedProgress(enabled=not context.quiet) as progress:
+        if maintainer:
+            from sm_gatecheck.checks.cards import load_cards
+            from sm_gatecheck.checks.maintaining import Maintenance
+
+            return analyse(tree, request, progress, Maintenance(load_cards(rules.book), gpus.sms))
         return merged([analyse(tree, each, progress) for each in requests])
 
 

@@ -42,7 +42,7 @@ def render_report(
         from sm_gatecheck.report import jsonl
 
         return jsonl.render(report)
-    if format_name == "markdown":
+    if format_name == "markdown" and not report.about_code:
         from sm_gatecheck.report import markdown
 
         return markdown.render(report, rules.devices, command)
@@ -53,6 +53,12 @@ def render_report(
     from sm_gatecheck.checks.cards import load_cards
 
     cards = load_cards(rules.book)
+    if report.about_code and format_name in FOR_PEOPLE:
+        from sm_gatecheck.report import code
+
+        if format_name == "markdown":
+            return code.markdown(report, cards, command)
+        return code.text(report, cards, destination.width, destination.wants_color, verbosity < 0)
     if format_name == "sarif":
         from sm_gatecheck.report import sarif
         from sm_gatecheck.trees.shape import load_shape
@@ -99,6 +105,7 @@ def command_line(command: str, sms: Sequence[int], parameters: dict[str, Any]) -
     for flag, name in _GIVEN:
         if parameters[name] is not None:
             words += [flag, str(parameters[name])]
+    words += ["--maintainer"] if parameters.get("maintainer") else []
     trees = [parameters[name] for name in ("old", "new", "tree") if parameters.get(name) is not None]
     return shlex.join([*words, *trees])
 

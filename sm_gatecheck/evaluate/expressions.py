@@ -54,7 +54,15 @@ def _test(interp: Interpreter, node: ast.expr, frame: Frame) -> Condition:
         return ~_test(interp, node.operand, frame)
     if isinstance(node, ast.BoolOp):
         return _bool_op_condition(interp, node, frame)
-    return truth(interp.space, interp.evaluate(node, frame))
+    held = truth(interp.space, interp.evaluate(node, frame))
+    _tell(interp, node, held, frame)
+    return held
+
+
+def _tell(interp: Interpreter, node: ast.expr, held: Condition, frame: Frame) -> None:
+    """Let whoever listens know of a test that the target decides; comparisons tell of themselves."""
+    if interp.on_test is not None and not isinstance(node, (ast.Compare, ast.BoolOp, ast.UnaryOp)) and held.depends_on_target():
+        interp.on_test(frame, node, held)
 
 
 def _bool_op_condition(interp: Interpreter, node: ast.BoolOp, frame: Frame) -> Condition:
@@ -87,6 +95,7 @@ def _bool_op(interp: Interpreter, node: ast.BoolOp, frame: Frame) -> Value:
             break
         value = interp.evaluate(operand, frame)
         if index == len(node.values) - 1:
+            _tell(interp, operand, truth(interp.space, value), frame)
             results += [(remaining & c, p) for c, p in alternatives(value, interp.space.true)]
             break
         for condition, payload in alternatives(value, interp.space.true):
@@ -94,6 +103,7 @@ def _bool_op(interp: Interpreter, node: ast.BoolOp, frame: Frame) -> Value:
             stops = remaining & condition & (~held if is_and else held)
             results.append((stops, _narrowed(payload, not is_and)))
         held = truth(interp.space, value)
+        _tell(interp, operand, held, frame)
         remaining = remaining & (held if is_and else ~held)
         frame.guards.append(Guard(frame.module, operand, held if is_and else ~held))
     frame.asking -= 1
@@ -164,6 +174,8 @@ def _compare(interp: Interpreter, node: ast.Compare, frame: Frame) -> Value:
             held = equal if isinstance(op, ast.Eq) else ~equal
         result = result & held
         left = right
+    if interp.on_test is not None and result.depends_on_target():
+        interp.on_test(frame, node, result)
     return truth_value(result)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from sm_gatecheck.evaluate import calls, expressions, statements
@@ -60,6 +61,8 @@ class Interpreter:
         """How many calls in progress will be remembered by their arguments alone: what is read inside is read for all who ask."""
         self.registers = False
         """Whether containers hold what the import of the tree puts into them; else readers only know that they are not empty."""
+        self.on_test: Callable[[Frame, ast.expr, Condition], None] | None = None
+        """Is told of every test that the target takes part in, when it is evaluated, and the condition under which it holds."""
         self.collecting: Collection | None = None
         self.registrars: dict[Any, frozenset[str]] = {}
 

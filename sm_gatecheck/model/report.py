@@ -138,3 +138,5 @@ class Report:
     statistics: Statistics = Statistics()
     not_followed: tuple[NotFollowed, ...] = ()
     launches: tuple[LaunchReport, ...] = ()
+    about_code: bool = False
+    """Whether the findings are about the code of the tree, at their own file and line, and not about setting an option."""

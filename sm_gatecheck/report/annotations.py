@@ -30,7 +30,7 @@ class Annotation:
 
 def annotated(report: Report, cards: Mapping[str, Card]) -> Iterator[Annotation]:
     """The findings of a report as annotations, the worst first."""
-    places = Places((entry.option for entry in report.options), report.source)
+    places = Places((entry.option for entry in report.options), report.source, report.about_code)
     claims = Claims(report)
     by_place: dict[tuple[Place, int | None], list[Finding]] = {}
     for finding in report.findings:
@@ -41,7 +41,11 @@ def annotated(report: Report, cards: Mapping[str, Card]) -> Iterator[Annotation]
         about = tuple(entry for entry in claims.options(number) if entry.option.field in fields)
         for group in grouped(replace(report, options=about, findings=tuple(findings))):
             mend = group.mend(cards)
-            found += [_annotation(group, entry, place, places.path(place), mend) for entry in group.entries]
+            for entry in group.entries:
+                annotation = _annotation(group, entry, place, places.path(place), mend)
+                if report.about_code and group.rule in cards:
+                    annotation = replace(annotation, title=f"{group.rule} {cards[group.rule].title}")
+                found.append(annotation)
     return iter(sorted(found, key=lambda annotation: _RANK[annotation.severity]))
 
 

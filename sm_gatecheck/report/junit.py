@@ -61,6 +61,9 @@ def render(report: Report, cards: Mapping[str, Card], counts: Callable[[Finding]
 
 
 def _suites(report: Report) -> Iterator[Suite]:
+    if report.about_code:
+        yield Suite("gatecheck.code", (), report.findings, report.sms[0])
+        return
     if not report.launches:
         for sm in report.sms:
             findings = tuple(finding for finding in report.findings if finding.sm == sm)
@@ -90,7 +93,7 @@ def _cases(report: Report, suite: Suite, cards: Mapping[str, Card], counts: Call
                 cases += [write.found(finding, name, judgement) for finding in findings] or [_judged(name, judgement)]
     for findings in found.values():
         cases += [write.found(finding, visible(finding.option) or finding.rule, None) for finding in findings]
-    return cases or [Case("nothing asks for the GPU")]
+    return cases or [Case("nothing was found on the code" if report.about_code else "nothing asks for the GPU")]
 
 
 def _distinct(cases: list[Case]) -> list[Case]:
@@ -114,7 +117,7 @@ class _Writer:
     """Writes the findings of one SM as cases."""
 
     def __init__(self, report: Report, cards: Mapping[str, Card], counts: Callable[[Finding], bool]) -> None:
-        self._places = Places((entry.option for entry in report.options), report.source)
+        self._places = Places((entry.option for entry in report.options), report.source, report.about_code)
         self._mends = {(group.rule, group.field): group.mend(cards) for group in grouped(report)}
         self._counts = counts
 

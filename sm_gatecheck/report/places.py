@@ -28,10 +28,13 @@ class Place:
 
 
 class Places:
-    """Places of the findings of one report: the launch line where there is one, else the option's declaration, else the deciding line."""
+    """Places of the findings of one report: the launch line where there is one, else the option's declaration, else the deciding line.
 
-    def __init__(self, options: Iterable[Option], source: Source) -> None:
-        self._options = {option.field: option for option in options}
+    ``in_code``: findings are about their own lines, whatever option they name.
+    """
+
+    def __init__(self, options: Iterable[Option], source: Source, in_code: bool = False) -> None:
+        self._options = {} if in_code else {option.field: option for option in options}
         self._source = source
 
     def of(self, finding: Finding) -> Place:

@@ -39,7 +39,7 @@ def render(report: Report, cards: Mapping[str, Card], repository: str) -> str:
 
 def document(report: Report, cards: Mapping[str, Card], repository: str) -> dict[str, Any]:
     """The same as a value."""
-    places = Places((entry.option for entry in report.options), report.source)
+    places = Places((entry.option for entry in report.options), report.source, report.about_code)
     rules = {name: index for index, name in enumerate(cards)}
     results = _Results(report, places, rules)
     run: dict[str, Any] = {

@@ -38,6 +38,7 @@ class Reading:
     option_roots: tuple[str, ...]
     environment_roots: tuple[str, ...]
     platform_roots: tuple[str, ...]
+    own_variables: tuple[str, ...]
     left_out: tuple[str, ...]
     transparent_decorators: frozenset[str]
     listed_facts: dict[str, str]
@@ -67,6 +68,7 @@ def load_reading(rules: Rulebook) -> Reading:
         tuple(roots["options"]),
         tuple(roots["environment"]),
         tuple(roots["platform"]),
+        tuple(environment.get("own_prefixes", ())),
         tuple(document["scan"]["leave_out"]),
         frozenset(document["scan"].get("transparent_decorators", [])),
         {attribute: row["name"] for row in document.get("fact", []) for attribute in row["attributes"]},

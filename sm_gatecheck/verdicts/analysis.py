@@ -6,12 +6,12 @@ import gc
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from sm_gatecheck.model.errors import without_options
 from sm_gatecheck.model.gaps import NotFollowed, Reason
 from sm_gatecheck.model.option import Option
-from sm_gatecheck.model.report import Coverage, Diagnostic, Report, Statistics
+from sm_gatecheck.model.report import Coverage, Diagnostic, Finding, Report, Statistics
 from sm_gatecheck.model.verdict import DefaultAlternative, OptionReport, Verdict
 from sm_gatecheck.rulebook import Rulebook
 from sm_gatecheck.syntax.checking import SyntaxCheck
@@ -31,18 +31,34 @@ from sm_gatecheck.verdicts.sites import NoSites, SiteIndex
 Progress = Callable[[str, int, int], None]
 
 
-def analyse(tree: Tree, request: Request, progress: Progress | None = None) -> Report:
+class Inspection(Protocol):
+    """Looks at an analysis from beside, and has findings of its own that stand in the report instead of those on the options.
+
+    ``begin`` comes first and ``ready`` before any option is judged; what ``judged`` remarks about an option, perhaps in another
+    process, comes back to ``findings``.
+    """
+
+    name: str
+
+    def begin(self, session: Session) -> None: ...
+    def ready(self, judge: Judge) -> None: ...
+    def judged(self, option: Option, trials: Sequence[Trial]) -> tuple[Any, ...]: ...
+    def findings(self, remarked: Sequence[Any]) -> tuple[Finding, ...]: ...
+
+
+def analyse(tree: Tree, request: Request, progress: Progress | None = None, inspection: Inspection | None = None) -> Report:
     """Judge every option of a tree. TreeError where the tree declares no options."""
     started = time.monotonic()
     rules = open_rules(request.rules_dir)
-    memory = Memory(tree, request, rules) if request.use_cache else None
+    about = () if inspection is None else (inspection.name,)
+    memory = Memory(tree, request, rules, about) if request.use_cache else None
     collecting = gc.isenabled()
     gc.disable()  # syntax trees and conditions are millions of objects that all stay alive: collecting them finds nothing
     try:
         known = None if memory is None else memory.recall()
         if known is not None:
             return replace(known, statistics=replace(known.statistics, seconds=round(time.monotonic() - started, 3)))
-        report = _analyse(tree, request, rules, progress or (lambda what, done, total: None), started)
+        report = _analyse(tree, request, rules, progress or (lambda what, done, total: None), started, inspection)
         if memory is not None:
             memory.keep(report)
         return report
@@ -73,7 +89,7 @@ def resolve(tree: Tree, request: Request) -> Report:
     return _report(tree, request, session, NoSites(), None, lambda what, done, total: None, started)
 
 
-def _analyse(tree: Tree, request: Request, rules: Rulebook, progress: Progress, started: float) -> Report:
+def _analyse(tree: Tree, request: Request, rules: Rulebook, progress: Progress, started: float, inspection: Inspection | None) -> Report:
     session = open_session(tree, request, rules)
     check = session.syntax_check
     progress("Reading options", 0, 3)
@@ -81,7 +97,9 @@ def _analyse(tree: Tree, request: Request, rules: Rulebook, progress: Progress, 
         raise without_options(tree.source.target)
     session.options, session.variables  # noqa: B018 -- read here, so that progress tells of it
     progress("Following options through the tree", 1, 3)
-    return _report(tree, request, session, SiteIndex(session, session.reach.of), check, progress, started)
+    if inspection is not None:
+        inspection.begin(session)
+    return _report(tree, request, session, SiteIndex(session, session.reach.of), check, progress, started, inspection)
 
 
 def _report(
@@ -92,11 +110,14 @@ def _report(
     check: SyntaxCheck | None,
     progress: Progress,
     started: float,
+    inspection: Inspection | None = None,
 ) -> Report:
     options = [*session.options, *session.variables]
     judge = Judge(session, sites)
     progress("Judging", 2, 3)
-    reports, work = _judged(judge, sites, options, request)
+    if inspection is not None:
+        inspection.ready(judge)
+    reports, work, remarked = _judged(judge, sites, options, request, inspection)
     progress("Judging", 3, 3)
     diagnostics = (*tree.diagnostics, *_diagnostics(session, check))
     not_followed = () if check is None else all_left(session, work, judge.baseline, diagnostics)
@@ -105,35 +126,41 @@ def _report(
         assumptions=request.assumptions,
         sms=request.sms,
         options=reports,
-        findings=findings_of(reports),
+        findings=findings_of(reports) if inspection is None else inspection.findings(remarked),
         diagnostics=diagnostics,
         statistics=_statistics(tree, work, reports, started, not_followed),
         not_followed=not_followed,
+        about_code=inspection is not None,
     )
 
 
 def _judged(
-    judge: Judge, sites: SiteIndex | NoSites, options: Sequence[Option], request: Request
-) -> tuple[tuple[OptionReport, ...], Followed]:
-    """The report of each option, in order, and what was followed for them all."""
+    judge: Judge, sites: SiteIndex | NoSites, options: Sequence[Option], request: Request, inspection: Inspection | None
+) -> tuple[tuple[OptionReport, ...], Followed, list[Any]]:
+    """The report of each option, in order, what was followed for them all, and what an inspection remarked about them."""
     session = judge.session
     if isinstance(sites, NoSites):
-        return tuple(_judge_option(judge, option, request.sms) for option in options), followed(session, sites)
+        return tuple(_judge_option(judge, option, request.sms)[0] for option in options), followed(session, sites), []
     session.left_out, session.device_names  # noqa: B018 -- made here, not once in every share
 
     def work(share: Sequence[Option]) -> tuple[list[tuple[Any, ...]], Followed]:
         # An option stays where it is: the other process only says what became of it.
-        reports = [_judge_option(judge, option, request.sms) for option in share]
-        return [(report.option.field, report.judgements, report.defaults) for report in reports], followed(session, sites)
+        judged = [_judge_option(judge, option, request.sms, inspection) for option in share]
+        return [(report.option.field, report.judgements, report.defaults, remarks) for report, remarks in judged], followed(session, sites)
 
     shares = in_shares(options, work, request.processes)
-    judged = {field: (judgements, defaults) for reports, _ in shares for field, judgements, defaults in reports}
-    return tuple(OptionReport(option, *judged[option.field]) for option in options), together(part for _, part in shares)
+    judged = {field: (judgements, defaults, remarks) for reports, _ in shares for field, judgements, defaults, remarks in reports}
+    reports = tuple(OptionReport(option, *judged[option.field][:2]) for option in options)
+    remarked = [remark for option in options for remark in judged[option.field][2]]
+    return reports, together(part for _, part in shares), remarked
 
 
-def _judge_option(judge: Judge, option: Option, sms: tuple[int, ...]) -> OptionReport:
+def _judge_option(
+    judge: Judge, option: Option, sms: tuple[int, ...], inspection: Inspection | None = None
+) -> tuple[OptionReport, tuple[Any, ...]]:
     trials = [judge.trial(option, value) for value in judged_values(option, judge.conditions(option))]
-    return judge_option(judge, trials, option, sms)
+    remarks = () if inspection is None else inspection.judged(option, trials)
+    return judge_option(judge, trials, option, sms), remarks
 
 
 def judge_option(judge: Judge, trials: Sequence[Trial], option: Option, sms: tuple[int, ...]) -> OptionReport:

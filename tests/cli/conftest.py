@@ -59,7 +59,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
     """The analysis replaced by a report made by hand for the SMs of it that were asked for."""
     seen = Asked()
 
-    def take_inventory(target: str | None, gpus: Gpus, rules: Rules, context: Context) -> Any:
+    def take_inventory(target: str | None, gpus: Gpus, rules: Rules, context: Context, *_: Any) -> Any:
         seen.target, seen.gpus, seen.context = target, gpus, context
         return seen.report or sample(tuple(sm for sm in gpus.sms if sm in (90, 100, 120, 121)))
 

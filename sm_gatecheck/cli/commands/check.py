@@ -32,6 +32,7 @@ from sm_gatecheck.model.errors import UsageError
 @click.option("--baseline", type=click.Path(path_type=Path), metavar="FILE", help="Leave out the findings that FILE lists.")
 @click.option("--write-baseline", type=click.Path(path_type=Path), metavar="FILE", help="Accept today's findings: list them in FILE.")
 @launch_options
+@click.option("--maintainer", is_flag=True, help="Look at the code of TREE instead: tests, defaults and messages that do not fit together.")
 @click.option("--resolved", is_flag=True, help="Show what the server will really run with: what resolution changes for the launch.")
 @run_options
 @click.pass_context
@@ -40,6 +41,8 @@ def command(ctx: click.Context, /, **parameters: Any) -> int:
 
     With --launch FILE, or the arguments of a launch after --, only what that launch really sets, on the file's own lines.
 
+    With --maintainer, what SGLang's own maintainers would mend in TREE, on every GPU unless some are named.
+
     The GPU is that of this machine unless --sm or --gpu names one. Exits 0; with --fail-on, 1 when there are such
     findings; 2 for wrong usage; 3 when TREE cannot be analysed; 4 with --strict when anything was left out.
     """
@@ -47,11 +50,15 @@ def command(ctx: click.Context, /, **parameters: Any) -> int:
     launches = wanted_launches(parameters, ctx.meta.get(LAUNCH_ARGUMENTS))
     if parameters["resolved"] and launches is None:
         raise UsageError("--resolved is about a launch: name one with --launch FILE, or write its arguments after --")
+    maintainer = parameters["maintainer"]
+    if maintainer and launches is not None:
+        raise UsageError("--maintainer is about the code of a tree and not about a launch: leave one of them out")
     rules = Rules.open(parameters["rules"])
-    gpus = wanted_gpus(parameters["sms"], parameters["gpus"], rules.devices, quiet)
+    sms = parameters["sms"] or (("all",) if maintainer and not parameters["gpus"] else ())
+    gpus = wanted_gpus(sms, parameters["gpus"], rules.devices, quiet)
     context = Context.of(parameters)
     if launches is None:
-        report = take_inventory(parameters["tree"], gpus, rules, context)
+        report = take_inventory(parameters["tree"], gpus, rules, context, maintainer)
     else:
         report = check_launches(parameters["tree"], gpus, rules, context, launches)
     files = [] if launches is None else [Path(name) for name in launches.files if name != STDIN]

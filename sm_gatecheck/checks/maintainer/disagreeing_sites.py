@@ -56,7 +56,11 @@ def _half_asked(subject: Subject, field: str, trial: Trial) -> Iterator[Remark]:
     """Two reads of one option in one file, for things of one name, of which one asks for the SM in the same breath."""
     everywhere = subject.space.all_bits
     asking = [(site, active) for site, active in trial.reads if active != everywhere and _asks_beside(subject, site, field)]
-    silent = [site for site, active in trial.reads if active == everywhere and _reads(site, field) and not _asks_anywhere(subject, site)]
+    silent = [
+        site
+        for site, active in trial.reads
+        if active == everywhere and _does_something(site) and _reads(site, field) and not _asks_anywhere(subject, site)
+    ]
     for site, active in asking:
         about = _words(field) & _about(site)
         other = next((other for other in silent if other.module is site.module and about & _about(other)), None)
@@ -78,6 +82,11 @@ def _setting(field: str, trial: Trial) -> str:
 def _reads(site: Site, field: str) -> bool:
     """Whether a test on the way to a site asks for the option itself."""
     return any(field in fields_in(guard.condition) for guard in site.guards)
+
+
+def _does_something(site: Site) -> bool:
+    """Whether a site is a call or an answer: what is only kept may be asked for its GPU where it is used."""
+    return isinstance(site.node, (ast.Call, ast.Return))
 
 
 def _asks_beside(subject: Subject, site: Site, field: str) -> bool:

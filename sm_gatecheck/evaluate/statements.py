@@ -385,9 +385,12 @@ def _try(interp: Interpreter, node: ast.Try, frame: Frame) -> None:
     run(interp, node.orelse, frame)
     after = frame.pc
     for handler in handlers:
-        frame.pc = entry & (_may_raise(interp, node, handler, frame) | catch.raised)
+        caught = _may_raise(interp, node, handler, frame) | catch.raised
+        frame.pc = entry & caught
         if frame.pc.is_false:
             continue
+        if handler.type is not None and not caught.is_true and not caught.depends_on_target() and not caught.fields_and_taints():
+            frame.guards.append(Guard(frame.module, handler.type, caught))  # by something that nobody knows: the last test passed
         if handler.name:
             frame.variables[handler.name] = Opaque(f"9:{frame.module.path}:{handler.lineno}:exception", handler.name)
         run(interp, handler.body, frame)

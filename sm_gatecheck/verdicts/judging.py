@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -184,7 +185,8 @@ class Judge:
     def _inherited(self, trial: Trial) -> Iterator[tuple[Site, int]]:
         """Refusals of what the value is handed on to: options that resolution gives a value because of it, whatever else is set.
 
-        A flag that is deprecated stores nothing and sets another option: what refuses that one refuses the flag.
+        A flag that is deprecated stores nothing and sets another option: what refuses that one refuses the flag. The target has to
+        decide there: where any target is refused, the value is handed on together with what is to be met beside it.
         """
         options = self.session.options.by_field
         given: dict[tuple[str, str], tuple[Any, int]] = {}
@@ -199,8 +201,9 @@ class Judge:
             default = self.default_of(heir, Default(((self.space.true, heir.default),))).other_than(value)
             for site in self.sites.decided(name):
                 if site.kind is EffectKind.RAISES:
-                    condition = refused(site, name, value, default) & self.space.targets(bits)
-                    if condition.exists:
+                    met = refused(site, name, value, default)
+                    condition = met & self.space.targets(bits)
+                    if condition.exists and met.depends_on_target():
                         inherited = replace(site, condition=site.condition.restrict(name, value) & self.space.targets(bits))
                         trial.refused[id(inherited)] = condition
                         yield inherited, condition.exists
@@ -561,12 +564,21 @@ class Judge:
             found = [(refusal.effect, refusal.condition) for refusal in trial.raised]
             for site, active in trial.sites:
                 if site.kind is EffectKind.RAISES and active and _target_decides(site, active == self._everything):
-                    condition = self.space.certain(trial.refused[id(site)])
-                    condition = self._with_others_left_alone(condition)
+                    condition = self.space.certain(trial.refused[id(site)]) & self.space.targets(self._decided_on(site, trial))
+                    condition = self._with_others_left_alone(condition, trial.option.field)
                     if condition.depends_on_target():
                         found.append((self._site_effect(site), condition))
             trial.refusing = found
         return trial.refusing
+
+    def _decided_on(self, site: Site, trial: Trial) -> int:
+        """The SMs on which the test that refuses is decided by options and the target, for some setting of the other options.
+
+        Where it hangs on a shape or a type as well, the refusal is about that: an effect to tell of.
+        """
+        if not site.guards or not isinstance(site.node, (ast.Raise, ast.Assert)):
+            return self._everything
+        return self.space.assured(site.guards[-1].condition.restrict(trial.option.field, trial.value)).exists
 
     def _kept(self, trial: Trial) -> Condition:
         """Where the value is still what was given once resolution has passed: nothing after it refuses what it replaced."""
@@ -575,14 +587,18 @@ class Judge:
             kept = kept & ~(replaced & self.space.targets(bits))
         return kept
 
-    def _with_others_left_alone(self, condition: Condition) -> Condition:
-        """A condition of refusal for the launch that sets this option alone: the others stand where resolution leaves them."""
+    def _with_others_left_alone(self, condition: Condition, own: str) -> Condition:
+        """A condition of refusal for the launch that sets this option alone: the others stand where resolution leaves them, and
+        variables are not set.
+        """
         for name in sorted(condition.fields_and_taints()):
             option = self.session.options.by_field.get(name)
             if option is not None and name not in self.session.settings:
                 usual = self.default_of(option, Default(((self.space.true, option.default),)))
                 if not any(value is ANY for _, value in usual.alternatives):
                     condition = usual.in_condition(condition, name)
+            elif name.startswith(PREFIX) and name not in self.session.settings and name != own:
+                condition = condition.restrict(name, None)
         return condition
 
     def _refusing_at_all(self, trial: Trial) -> list[Condition]:

@@ -326,7 +326,22 @@ def _event_site(session: Session, summary: Summary, event: Event, phase: Phase) 
         bearing |= fields_of(value)
     if not bearing:
         return None
-    return Site(kind, phase, what, event.module, event.node, event.condition, values, bearing, event.guards, summary, option, event.chain)
+    condition = event.condition & _called(session, summary) if kind is EffectKind.RAISES else event.condition
+    return Site(kind, phase, what, event.module, event.node, condition, values, bearing, event.guards, summary, option, event.chain)
+
+
+def _called(session: Session, summary: Summary) -> Condition:
+    """When somebody calls a function, as far as that shows in what its parameters are given.
+
+    Where nobody does, what tests make of the parameters says nothing.
+    """
+    called = session.space.true
+    if summary.node is not None:
+        for parameter in (*summary.node.args.posonlyargs, *summary.node.args.args, *summary.node.args.kwonlyargs):
+            given = session.interpreter.arguments.get((id(summary.node), parameter.arg))
+            if isinstance(given, Choice):
+                called = called & reduce(Condition.__or__, (when for when, _ in given.alternatives))
+    return session.space.widen(called)
 
 
 def _within_allocation(session: Session, event: Event) -> bool:
@@ -408,6 +423,11 @@ class Default:
             by_others = by_others & condition.restrict(name, other)
         return condition.space.choose(self.same, by_others, usual)
 
+    def left_alone(self, condition: Condition, name: str, value: Any) -> Condition:
+        """The same for who leaves the option alone and may get ``value`` by that."""
+        usual = self.in_condition(condition, name)
+        return usual if self.same is None else condition.space.choose(self.same, condition.restrict(name, value), usual)
+
 
 def _equal(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
@@ -441,10 +461,11 @@ def active_on(site: Site, name: str, value: Any, default: Default) -> tuple[int,
 def refused(site: Site, name: str, value: Any, default: Default) -> Condition:
     """When a refusal is met for the sake of the value: with it, and not without.
 
-    Who leaves the option alone and gets this very value is refused for its sake where the last test asks for the option.
+    Who leaves the option alone and gets this very value is refused for its sake where the last test asks for the option. Elsewhere
+    it is the launch that is refused, with or without the value.
     """
     asked = bool(site.guards) and _asks_for(site.guards[-1].condition, name)
-    without = default.refused(site.condition, name) if asked else default.in_condition(site.condition, name)
+    without = default.refused(site.condition, name) if asked else default.left_alone(site.condition, name, value)
     return site.condition.restrict(name, value) & ~without
 
 

@@ -26,7 +26,12 @@ def exit_status(findings: Iterable[Finding], diagnostics: Iterable[Diagnostic], 
     """1 for a finding at or above ``fail_on``; else 4 when ``strict`` and something was left out; else 0."""
     if any(counts(finding, fail_on) for finding in findings):
         return FINDINGS
-    return LEFT_OUT if strict and any(True for _ in diagnostics) else NOTHING
+    left_out = list(diagnostics) if strict else []
+    if left_out:
+        first, more = left_out[0], len(left_out) - 1
+        also = f", and {counted(more, 'thing', 'things')} more" if more else ""
+        say(f"--strict: {first.file}:{first.line}: {first.message}{also}; that was left out, so the status is {LEFT_OUT}")
+    return LEFT_OUT if left_out else NOTHING
 
 
 def counts(finding: Finding, fail_on: str) -> bool:

@@ -62,6 +62,8 @@ class Memory(NumberType):
     """An amount of memory in MiB; ``96GiB`` and ``96GB`` are understood too."""
 
     name = "MiB"
+    _LEAST, _MOST = 1024, 16 * 2**20
+    """Less than a GiB is a GiB without its unit; no GPU has 16 TiB."""
     _UNITS: ClassVar = {"": 1.0, "mib": 1.0, "gib": 1024.0, "g": 1024.0, "mb": 1e6 / 2**20, "gb": 1e9 / 2**20}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
@@ -70,7 +72,11 @@ class Memory(NumberType):
         match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", str(value).strip())
         if match is None or match[2].lower() not in self._UNITS or float(match[1]) == 0:
             return self.fail(f"{value!r} is no amount of memory, write 97887 (MiB) or 96GiB", param, ctx)
-        return round(float(match[1]) * self._UNITS[match[2].lower()])
+        amount = float(match[1]) * self._UNITS[match[2].lower()]
+        if not self._LEAST <= amount <= self._MOST:
+            meant = f", did you mean {match[1]}GiB?" if not match[2] and amount < self._LEAST else ", write 97887 (MiB) or 96GiB"
+            return self.fail(f"{value!r} is the memory of no GPU{meant}", param, ctx)
+        return round(amount)
 
 
 class Size(NumberType):

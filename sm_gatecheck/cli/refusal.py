@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 import click
 
 from sm_gatecheck.model.errors import UsageError
+from sm_gatecheck.model.nearness import nearest_name
 
 
 def one_line(message: str) -> str:
@@ -18,10 +18,8 @@ def one_line(message: str) -> str:
 
 def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """``: did you mean 'x'?`` for the nearest of the known words, else an empty string."""
-    names = list(known)
-    folded = {name.lower(): name for name in reversed(names)}
-    near = difflib.get_close_matches(word.lower(), folded, n=1, cutoff=cutoff)
-    return f": did you mean {folded[near[0]]!r}?" if near else ""
+    near = nearest_name(word, known, cutoff)
+    return f": did you mean {near!r}?" if near else ""
 
 
 def unknown(kind: str, word: str, known: Iterable[str], mend: str) -> UsageError:

@@ -15,6 +15,7 @@ from sm_gatecheck.model.option import Option
 FACTS = ("model_arch",)
 """What may be assumed beside options: facts about the model that no option states."""
 
+_TOO_LARGE = 2**63
 _TRUE = {"true", "1", "yes", "on"}
 _FALSE = {"false", "0", "no", "off"}
 _NOTHING = {"none", "null"}
@@ -54,14 +55,27 @@ def typed(option: Option, text: str) -> Any:
     kind = _kind(option, declared)
     try:
         if kind == "int":
-            return int(text)
+            return _within_reason(option, text, int(text))
         if kind == "float":
-            return float(text)
+            return _within_reason(option, text, float(text))
     except ValueError:
         raise UsageError(f"--set {option.field}={text}: {option.field} takes {'a whole number' if kind == 'int' else 'a number'}") from None
     if kind == "list":
         return _list(option, declared, text)
     return text
+
+
+def _within_reason(option: Option, text: str, number: float) -> float:
+    """The number, unless no server could be started with it. UsageError.
+
+    Below zero is often a word of its own (-1: no limit), so only what starts above zero and never speaks of less is refused.
+    """
+    if not abs(number) < _TOO_LARGE:  # what is not a number is refused too
+        raise UsageError(f"--set {option.field}={text}: {option.field} cannot be that large: write a number that a server could take")
+    starts_above = isinstance(option.default, (int, float)) and option.default > 0
+    if number < 0 and starts_above and not re.search(r"(?<![\w.])-\d|negative|less than|below zero", option.help or ""):
+        raise UsageError(f"--set {option.field}={text}: {option.field} cannot be below zero; by default it is {option.default}")
+    return number
 
 
 def _by_name(options: Iterable[Option]) -> dict[str, Option]:

@@ -15,6 +15,7 @@ from typing import Any
 from sm_gatecheck.launch.flags import BadValue, Flag, convert, flags_of
 from sm_gatecheck.launch.located import MAX_WORDS, Word, printable
 from sm_gatecheck.launch.model import Extent, LaunchValue, Problem, ProblemKind
+from sm_gatecheck.model.nearness import nearest_name
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.target.options import OptionTable
 
@@ -238,8 +239,7 @@ def nearest(name: str, spellings: Iterable[str]) -> str | None:
     dashed = "--" + name.lstrip("-").replace("_", "-").lower()
     if dashed in known:
         return dashed
-    near = difflib.get_close_matches(dashed, known, n=1, cutoff=0.75)
-    return near[0] if near else None
+    return nearest_name(dashed, known)
 
 
 def _refused_choice(flag: Flag, option: Option, text: str) -> tuple[str, str | None]:

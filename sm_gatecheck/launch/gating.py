@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from packaging.version import InvalidVersion, Version
 from sm_gatecheck.checks.weights import DROPPED, NOT_READ, NOT_TAKEN, OTHER_RELEASE, REFUSED_ANYWHERE
 from sm_gatecheck.launch.model import Launch, LaunchValue, Problem
 from sm_gatecheck.model.launch_report import ConditionalVerdict, GivenValue, LaunchReport, Mend
+from sm_gatecheck.model.nearness import nearest_name
 from sm_gatecheck.model.report import Diagnostic, Finding
 from sm_gatecheck.model.span import Span
 from sm_gatecheck.model.verdict import EffectKind, Judgement, OptionReport, Severity, Verdict
@@ -203,8 +203,8 @@ def _not_read(launch: Launch, gate: Gate, patterns: tuple[str, ...]) -> Iterator
     for name, setting in launch.environment.items():
         if not any(fnmatchcase(name, pattern) for pattern in patterns) or name in known or gate.mentions_text(name):
             continue
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.86)
-        hint = f"; did you mean {near[0]}?" if near else ""
+        near = nearest_name(name, known, cutoff=0.86)
+        hint = f"; did you mean {near}?" if near else ""
         message = f"nothing in this release reads {name}{hint}"
         yield from _for_each(gate.sms, NOT_READ, Severity.WARNING, VARIABLE + name, setting.value, message, setting.span)
 

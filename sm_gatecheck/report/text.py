@@ -384,7 +384,7 @@ def _coverage(sheet: Sheet, report: Report) -> None:
         counted(coverage.sites, "site"),
         f"{counted(coverage.gates_resolved, 'guard')} resolved, {coverage.gates_unresolved:,} not",
         *([f"{counted(len(report.not_followed), 'thing')} not followed"] if report.not_followed else []),
-        f"{statistics.files_parsed:,} of {counted(statistics.files_seen, 'file')} parsed",
+        f"{statistics.files_parsed:,} of {counted(statistics.files_seen, 'file')} needed",
         f"{statistics.seconds:.1f} s, {statistics.cache} cache",
     ]
     sheet.paragraph(Text(f"{'; '.join(facts)}.", style="dim"))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from sm_gatecheck.model.errors import UsageError
 from sm_gatecheck.model.target import Devices, Product, Target
 
-_SPELLING = re.compile(r"(?:sm|compute|cc)?[ _-]?(?:(?P<sm>\d{2,4})|(?P<major>\d{1,3})\.(?P<minor>\d))[af]?", re.IGNORECASE)
+_SPELLING = re.compile(r"(?:(?:sm|compute|cc)[ _-]?)?(?:(?P<sm>\d{2,4})|(?P<major>\d{1,3})\.(?P<minor>\d))[af]?", re.IGNORECASE)
 _VENDOR = ("nvidia", "geforce", "tesla")
 _SMI_SECONDS = 30
 _BOX_TOLERANCE = 0.012
@@ -51,6 +51,8 @@ def _sm_meant(word: str, sm: int | None, devices: Devices) -> str:
     if sm is None and re.search(r"[a-z]", word, re.IGNORECASE):
         named = {target.sm for target, _ in _matches(word, devices)}
         return f": did you mean --gpu {word}, which is {named.pop()}?" if len(named) == 1 else ""
+    if word.startswith(("-", "+")):
+        return ": a compute capability has no sign"
     digits = re.sub(r"\D", "", word)
     if not digits or len(digits) > 4:
         return ""

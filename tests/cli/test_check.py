@@ -125,7 +125,12 @@ def test_each_kind_of_finding_fails_from_its_threshold_on(run: Run, asked: Asked
 
 
 def test_strict_is_4_where_something_was_left_out_and_findings_count_more(run: Run, asked: Asked) -> None:
-    assert run("--sm", "120", "TREE", "--strict").status == 4
+    for quiet in ((), ("-q",)):
+        ended = run("--sm", "120", "TREE", "--strict", *quiet)
+        assert ended.status == 4
+        assert ended.stderr.startswith("gatecheck: --strict: ")
+        assert ended.stderr.endswith("that was left out, so the status is 4\n")
+        assert ended.stderr.count("\n") == 1
     assert run("--sm", "120", "TREE", "--strict", "--fail-on", "any").status == 1
     asked.report = replace(sample((120,)), diagnostics=())
     assert run("--sm", "120", "TREE", "--strict").status == 0

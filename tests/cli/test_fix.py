@@ -292,3 +292,65 @@ def test_a_file_that_cannot_be_written_is_one_line(run: Run) -> None:
         os.chmod("in", 0o700)
     assert ended.status == 2
     assert "cannot write in/a.sh" in ended.stderr
+
+
+SCRIPT = f"sglang serve --model-path /m {FUSION} --queue-order arrival\n"
+
+
+@pytest.mark.parametrize("name", ["a.sh", "with space.sh", 'quo"te.sh', "sub/dir/a.sh"])
+@pytest.mark.parametrize("where", ["here", "absolute", "beside"])
+@pytest.mark.parametrize("program", [("git", "apply"), ("patch", "-s", "-p1")])
+def test_git_and_patch_take_the_diff_whatever_the_path(
+    run: Run, monkeypatch: pytest.MonkeyPatch, name: str, where: str, program: tuple[str, ...]
+) -> None:
+    root = Path.cwd()
+    file = root / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(SCRIPT, encoding="utf-8")
+    if where == "beside":
+        (root / "elsewhere").mkdir()
+        monkeypatch.chdir(root / "elsewhere")
+    ended = fix(run, os.path.relpath(file) if where == "here" else str(file))
+    assert ended.status == 0
+    assert (f"patch -p1 -d {root}" in ended.stderr) == (where == "beside")
+    subprocess.run(program, input=ended.stdout.encode(), check=True, cwd=root)
+    assert file.read_text(encoding="utf-8") == SCRIPT.replace(f"{FUSION} ", "")
+
+
+def test_a_carriage_return_inside_a_line_does_not_break_the_diff(run: Run) -> None:
+    before = f"# one\rtwo\nsglang serve --model-path /m {FUSION}\n".encode()
+    Path("a.sh").write_bytes(before)
+    subprocess.run(["git", "apply", "--whitespace=nowarn"], input=fix(run, "a.sh").stdout.encode(), check=True)
+    assert Path("a.sh").read_bytes() == before.replace(f" {FUSION}".encode(), b"")
+
+
+def test_what_remains_is_said_with_the_reason(run: Run) -> None:
+    Path("a.sh").write_text(f"sglang serve --model-path /m {FUSION} --que-ordr arrival --queue-order never\n", encoding="utf-8")
+    ended = fix(run, "a.sh")
+    assert ended.status == 1
+    assert f"would remove {FUSION}" in ended.stderr
+    remaining = [line for line in ended.stderr.splitlines() if "remains" in line]
+    assert len(remaining) == 2
+    assert remaining[0].startswith("gatecheck: a.sh:1:") and "--que-ordr" in remaining[0]  # noqa: PT018
+    assert all("fix does not guess what was meant" in line for line in remaining)
+    quiet = fix(run, "a.sh", "-q")
+    assert quiet.status == 1
+    assert quiet.stderr.startswith("gatecheck: 2 findings remain that --fail-on harmful counts")
+    assert quiet.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'[ -n "$FUSE" ] && EXTRA="{FUSION}"\nsglang serve --model-path /m $EXTRA\n',
+        f'if [ "$FUSE" = 1 ]; then EXTRA="{FUSION}"; fi\nsglang serve --model-path /m $EXTRA\n',
+    ],
+)
+def test_what_is_set_under_a_condition_only_is_said(run: Run, text: str) -> None:
+    Path("a.sh").write_text(text, encoding="utf-8")
+    ended = fix(run, "a.sh", "--write")
+    assert (ended.status, Path("a.sh").read_text(encoding="utf-8")) == (0, text)
+    assert f"{FUSION} is set only where" in ended.stderr
+    assert "--env FUSE=VALUE decides it" in ended.stderr
+    assert fix(run, "a.sh", "--env", "FUSE=").stderr == "gatecheck: nothing to mend\n"
+    assert f"would remove {FUSION}" in fix(run, "a.sh", "--env", "FUSE=1").stderr

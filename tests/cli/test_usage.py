@@ -23,6 +23,12 @@ from tests.cli.conftest import FUSION_STORY, Asked, Run
         (("--smm", "120", "TREE"), "there is no option '--smm': did you mean '--sm'?"),
         (("matrix", "--fromat", "json", "TREE"), "did you mean '--format'?"),
         (("--zzzzz", "TREE"), "there is no option '--zzzzz'; see gatecheck check --help"),
+        (("--sm", "-120", "TREE"), "unknown SM '-120': a compute capability has no sign"),
+        (("--sm=-1", "TREE"), "a compute capability has no sign"),
+        (("--sm", "120", "TREE", "--gpu-memory", "-5"), "'-5' is no amount of memory"),
+        (("--sm", "120", "TREE", "--gpu-memory", "24"), "'24' is the memory of no GPU, did you mean 24GiB?"),
+        (("--sm", "120", "TREE", "--gpu-memory", "99999999999999"), "is the memory of no GPU"),
+        (("help", "matirx"), "there is no command 'matirx': did you mean 'matrix'?"),
         (("--sm", "130", "TREE"), "unknown SM '130': did you mean 120"),
         (("--sm", "", "TREE"), "no SM is named"),
         (("--sm", "TREE"), "unknown SM 'TREE'"),
@@ -112,11 +118,18 @@ def test_a_bug_shows_its_traceback_to_who_asks(run: Run, monkeypatch: pytest.Mon
         run("--sm", "120", "TREE")
 
 
-@pytest.mark.parametrize("arguments", ["--help", "-h", "check --help", "--sm 120 --help", "matrix -h", "rule -h"])
+@pytest.mark.parametrize(
+    "arguments", ["--help", "-h", "check --help", "--sm 120 --help", "matrix -h", "rule -h", "help", "help check", "help help"]
+)
 def test_help(run: Run, arguments: str) -> None:
     ended = run(*arguments.split())
     assert (ended.status, ended.stderr) == (0, "")
     assert ended.stdout.startswith("Usage: gatecheck")
+
+
+@pytest.mark.parametrize("name", ["check", "fix", "log"])
+def test_help_with_a_command_says_what_its_help_says(run: Run, name: str) -> None:
+    assert run("help", name).stdout == run(name, "--help").stdout
 
 
 def test_help_lists_every_command_and_the_default_one_first(run: Run) -> None:

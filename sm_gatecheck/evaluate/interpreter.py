@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from sm_gatecheck.evaluate import calls, expressions, statements
@@ -65,6 +66,15 @@ class Interpreter:
         """Is told of every test that the target takes part in, when it is evaluated, and the condition under which it holds."""
         self.collecting: Collection | None = None
         self.registrars: dict[Any, frozenset[str]] = {}
+
+    @contextmanager
+    def forgetting(self) -> Iterator[None]:
+        """Keep nothing of what is worked out and remembered meanwhile."""
+        summaries, escapes = dict(self.summaries), dict(self.escapes)
+        try:
+            yield
+        finally:
+            self.summaries, self.escapes = summaries, escapes
 
     # -- expressions and statements ---------------------------------------------------------------------------------
 

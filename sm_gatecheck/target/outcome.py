@@ -42,6 +42,9 @@ class Outcome:
     events: list[Event] = field(default_factory=list)
     unfinished: str | None = None
     left: Reason | None = None
+    later: set[int] = field(default_factory=set)
+    """Events and writes, by identity, of what runs on the options once the server starts."""
+
     resolved: dict[str, Value] | None = None
     """The fields before the checks that follow resolution."""
 

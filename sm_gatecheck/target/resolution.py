@@ -10,10 +10,8 @@ import ast
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
-from packaging.specifiers import SpecifierSet
-from packaging.version import InvalidVersion, Version
-
 from sm_gatecheck.evaluate.calls import run_function
+from sm_gatecheck.evaluate.classes import abstract_instance
 from sm_gatecheck.evaluate.frames import Frame
 from sm_gatecheck.evaluate.interpreter import BudgetExceeded, Interpreter
 from sm_gatecheck.evaluate.operations import lift
@@ -21,7 +19,7 @@ from sm_gatecheck.evaluate.values import Choice, ClassValue, FunctionValue, Inst
 from sm_gatecheck.model.condition import SpaceExhausted
 from sm_gatecheck.model.gaps import Reason
 from sm_gatecheck.target.outcome import Outcome, Write
-from sm_gatecheck.target.resolution_rules import ResolutionRules, load_resolution_rules
+from sm_gatecheck.target.resolution_rules import Entry, ResolutionRules, load_resolution_rules
 from sm_gatecheck.target.resolving import RESOLVING, Listener, ResolvingWorld
 
 NODE_LIMIT = 200_000
@@ -68,10 +66,13 @@ class Resolver:
         frame = Frame(cls.module, "", interpreter.space.true, recorder=Listener(self._world))
         try:
             for entry in self._rules.entries:
-                if self._applies(entry.versions):
+                if entry.applies_to(self._version):
                     if entry.is_check and outcome.resolved is None:
                         outcome.resolved = outcome.snapshot()
-                    self._enter(cls, entry.method, frame, instance)
+                    begun = len(outcome.events), len(outcome.writes)
+                    self._enter(entry, frame, instance)
+                    if entry.on_holder:
+                        outcome.later.update(map(id, (*outcome.events[begun[0] :], *outcome.writes[begun[1] :])))
         except (BudgetExceeded, RecursionError, SpaceExhausted) as error:
             outcome.unfinished, outcome.left = f"resolution was not followed to its end: {error}", Reason.RESOLUTION_STEPS
         finally:
@@ -91,22 +92,19 @@ class Resolver:
             return False
         return True if variable in self._world.traced_variables else None
 
-    def _applies(self, versions: SpecifierSet) -> bool:
-        if not self._version or not str(versions):
-            return True
-        try:
-            return versions.contains(Version(self._version), prereleases=True)
-        except InvalidVersion:
-            return True
-
-    def _enter(self, cls: ClassValue, method: str, frame: Frame, instance: Instance) -> None:
-        found = self._interpreter.find_member(cls, method)
-        if found is None or not isinstance(found[1][-1], (ast.FunctionDef, ast.AsyncFunctionDef)):
+    def _enter(self, entry: Entry, frame: Frame, instance: Instance) -> None:
+        cls = self._interpreter.class_named(entry.owner)
+        found = None if cls is None else self._interpreter.find_member(cls, entry.method)
+        if cls is None or found is None or not isinstance(found[1][-1], (ast.FunctionDef, ast.AsyncFunctionDef)):
             return
         owner, node = found[0], found[1][-1]
         assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        function = FunctionValue(owner.module, node, owner, None, f"{owner.qualname}.{method}")
-        run_function(self._interpreter, function, (instance,), {}, frame, None, effectful=True)
+        function = FunctionValue(owner.module, node, owner, None, f"{owner.qualname}.{entry.method}")
+        if not entry.on_holder:
+            run_function(self._interpreter, function, (instance,), {}, frame, None, effectful=True)
+            return
+        with self._interpreter.forgetting():  # what the holder has taken from the options is what they are in this run
+            run_function(self._interpreter, function, (abstract_instance(self._interpreter, cls),), {}, frame, None, effectful=True)
 
     def _class(self) -> ClassValue | None:
         found = (self._interpreter.class_named(entry.owner) for entry in self._rules.entries)

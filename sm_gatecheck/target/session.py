@@ -90,6 +90,17 @@ class Session:
     def resolution_rules(self) -> ResolutionRules:
         return load_resolution_rules(self.rules)
 
+    def belongs_to_resolution(self, path: str, function: str) -> bool:
+        """Whether a function (by its qualified name) is known by running it: it stands in a file of resolution, or is an entry."""
+        return path.startswith(self.resolution_rules.files) or (path, function) in self._entered
+
+    @cached_property
+    def _entered(self) -> frozenset[tuple[str, str]]:
+        """The path and qualified name of every entry that the tree has."""
+        entries = (entry for entry in self.resolution_rules.entries if entry.applies_to(self.version))
+        found = ((entry, self.interpreter.class_named(entry.owner)) for entry in entries)
+        return frozenset((cls.module.path, f"{cls.qualname}.{entry.method}") for entry, cls in found if cls is not None)
+
     @cached_property
     def mentions(self) -> Mentions:
         return Mentions(self.program, self.reading.left_out)

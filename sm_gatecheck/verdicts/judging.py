@@ -259,7 +259,7 @@ class Judge:
         before, after = conditions_by_place(self.baseline.events), conditions_by_place(outcome.events)
         for key, (event, condition) in after.items():
             known = before.get(key)
-            effect = self._resolution_effect(event)
+            effect = self._resolution_effect(event, outcome)
             if effect is None:
                 continue
             fresh = condition if known is None else condition & ~known[1]
@@ -299,12 +299,12 @@ class Judge:
         usual = self.default_of(trial.option, Default(((self.space.true, trial.option.default),)))
         return usual.other_than(trial.value).same or self.space.false
 
-    def _resolution_effect(self, event: Any) -> Effect | None:
-        line = getattr(event.node, "lineno", 1)
+    def _resolution_effect(self, event: Any, outcome: Outcome) -> Effect | None:
+        line, phase = getattr(event.node, "lineno", 1), _phase(outcome, event)
         if event.kind in ("raise", "assert", "key_error"):
-            return Effect(EffectKind.RAISES, Phase.RESOLUTION, event.name, event.module.path, line)
+            return Effect(EffectKind.RAISES, phase, event.name, event.module.path, line)
         if self.session.effects.kind_of(event.name) is EffectKind.WARNS:
-            return Effect(EffectKind.WARNS, Phase.RESOLUTION, f"{event.name}(…)", event.module.path, line)
+            return Effect(EffectKind.WARNS, phase, f"{event.name}(…)", event.module.path, line)
         return None
 
     def _compare_fields(self, trial: Trial, outcome: Outcome, changed: list[tuple[str, Value]], bits: int) -> None:
@@ -337,7 +337,7 @@ class Judge:
         value = _settled(alternative.value) if alternative.known else None
         what = f"{name} = {alternative.value!r}" if alternative.known else f"{name} = {alternative.value}"
         kind = EffectKind.SETS_ENV if is_variable else EffectKind.SETS_OPTION
-        return Effect(kind, Phase.RESOLUTION, what, file, line, option=name, value=value, when=words(condition))
+        return Effect(kind, _phase(outcome, write), what, file, line, option=name, value=value, when=words(condition))
 
     def _compare_own(self, trial: Trial, outcome: Outcome, value: Any, bits: int) -> None:
         after = values_on(self.space, value, bits)
@@ -669,6 +669,10 @@ _PHASES = {Phase.RESOLUTION: 0, Phase.STARTUP: 1, Phase.RUNTIME: 2}
 
 def _order(effect: Effect) -> tuple[int, bool, str, int, str]:
     return _PHASES[effect.phase], effect.kind is EffectKind.BEHAVIOUR, effect.file, effect.line, effect.what
+
+
+def _phase(outcome: Outcome, happening: object) -> Phase:
+    return Phase.STARTUP if id(happening) in outcome.later else Phase.RESOLUTION
 
 
 def _others(option: Option, value: Any) -> tuple[Any, ...]:

@@ -253,7 +253,7 @@ def _under(site: Site, called: Condition) -> Site:
 
 
 def _belongs_to_resolution(session: Session, summary: Summary) -> bool:
-    return summary.module.path.startswith(session.resolution_rules.files)
+    return session.belongs_to_resolution(summary.module.path, summary.qualname)
 
 
 def _sites_of(session: Session, summary: Summary) -> Iterator[Site]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Hashable, Mapping
+from functools import cached_property
 from typing import Any
 
 from sm_gatecheck.evaluate.calls import run_function
@@ -51,7 +52,7 @@ class Resolver:
     def run(self, settings: Mapping[str, Any]) -> Outcome:
         """Resolve the declared defaults with ``settings`` over them. Values are Python data, or guarded values."""
         cls = self._class()
-        instance = Instance(cls, RESOLVING)
+        instance = self._instance
         state: dict[Hashable, Value] = {}
         state.update(self._defaults)
         state.update((name, _as_value(name, value)) for name, value in settings.items())
@@ -105,6 +106,11 @@ class Resolver:
             return
         with self._interpreter.forgetting():  # what the holder has taken from the options is what they are in this run
             run_function(self._interpreter, function, (abstract_instance(self._interpreter, cls),), {}, frame, None, effectful=True)
+
+    @cached_property
+    def _instance(self) -> Instance:
+        """The options object. One for all runs: steps of earlier runs that hand it on are replayed in later ones."""
+        return Instance(self._class(), RESOLVING)
 
     def _class(self) -> ClassValue | None:
         found = (self._interpreter.class_named(entry.owner) for entry in self._rules.entries)

@@ -106,6 +106,8 @@ class ResolvingWorld(SglangWorld):
         name = function.qualname.rsplit(".", 1)[-1]
         if name in self.rules.skipped and not self.knows_model:
             return False
+        if function.module.path.startswith(self.rules.files) and not frame.asking:
+            return True  # a check of resolution's own, whatever it is given: what it refuses, resolution refuses
         return any(arg is self.instance or self._is_own(arg) for arg in (*args, *(function.closure or {}).values()))
 
     def _is_own(self, value: Value) -> bool:

@@ -243,3 +243,50 @@ def test_an_enum_is_asked_for_a_member_by_name(shape: str, expected: int) -> Non
     ).encode()
     given = Session(files, open_rules(), cuda="12.9", settings={}, version="0.5.9", model_config=TEXT, gpu_memory=81559)
     assert resolved(given, given.resolver.run({"shape": shape}), "page_size") == [expected]
+
+
+HANDED_ON = """
+import dataclasses
+from typing import Optional
+
+def check_width(width, shape):
+    if shape == "narrow" and width > 4:
+        raise ValueError("too wide")
+
+@dataclasses.dataclass
+class ServerArgs:
+    model_path: str
+    width: int = 4
+    height: Optional[int] = None
+    shape: str = "narrow"
+
+    def _mine(self):
+        return self
+
+    def __post_init__(self):
+        check_width(width=self.width, shape=self.shape)
+        self.height = 2 * self._mine().width
+
+    @staticmethod
+    def add_cli_args(parser):
+        parser.add_argument("--model-path", type=str)
+        parser.add_argument("--width", type=int, default=4)
+        parser.add_argument("--height", type=int)
+        parser.add_argument("--shape", type=str, default="narrow")
+"""
+
+
+def handed_on() -> Session:
+    return Session({"srt/server_args.py": HANDED_ON.encode()}, open_rules(), cuda="12.9", settings={}, version="0.5.9")
+
+
+def test_a_check_that_is_given_plain_values_refuses_too() -> None:
+    given = handed_on()
+    assert given.resolver.run({}).events == []
+    assert [(event.kind, event.condition.is_true) for event in given.resolver.run({"width": 8}).events] == [("raise", True)]
+    assert given.resolver.run({"width": 8, "shape": "wide"}).events == []
+
+
+def test_a_method_that_hands_out_the_options_object_does_so_in_every_run() -> None:
+    given = handed_on()
+    assert [resolved(given, given.resolver.run({"width": width}), "height") for width in (4, 3, 4)] == [[8], [6], [8]]

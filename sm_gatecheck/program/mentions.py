@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from sm_gatecheck.program.modules import Program
 
 _DEFINITION = re.compile(rb"^[ \t]*(?:async[ \t]+)?(def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)|^(?=[@A-Za-z_(])", re.MULTILINE)
+_BLOCK = re.compile(rb"(?:if|elif|else|try|except|finally|with)\b")
+_WITHIN_BLOCK = re.compile(rb"^[ \t]+(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 _IDENTIFIER = re.compile(rb"[A-Za-z_]\w{3,}")
 _COMPUTED_NAME = re.compile(rb"""getattr\(([^,\n]+),\s*(?:f["'](\w+)\{|["'](\w+)["']\s*\+)""")
 SHORT_BODY_LINES = 60
@@ -141,5 +143,12 @@ def definitions(path: str, source: bytes) -> list[Definition]:
         lines = body.count(b"\n")
         if name:
             found.append(Definition(path, kind, name, line, lines, frozenset(_IDENTIFIER.findall(body)), (start, end)))
+        elif _BLOCK.match(body):
+            # Constants that a module sets under a condition; what the condition asks for counts as theirs.
+            identifiers = frozenset(_IDENTIFIER.findall(body))
+            found += [
+                Definition(path, b"=", constant, line, lines, identifiers, (start, end))
+                for constant in dict.fromkeys(match.group(1) for match in _WITHIN_BLOCK.finditer(body))
+            ]
         line += lines
     return found

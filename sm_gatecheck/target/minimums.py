@@ -14,7 +14,7 @@ from functools import cached_property
 from sm_gatecheck.evaluate import classes
 from sm_gatecheck.evaluate.frames import Frame
 from sm_gatecheck.evaluate.interpreter import Interpreter
-from sm_gatecheck.evaluate.values import ClassValue, Known, Mapping
+from sm_gatecheck.evaluate.values import ClassValue, Known, Mapping, payloads
 from sm_gatecheck.model.condition import Condition
 from sm_gatecheck.program.modules import Module
 from sm_gatecheck.rulebook import Rulebook
@@ -95,7 +95,9 @@ class Minimums:
         if function is None:
             return None
         answer = interpreter.call(function, (), {}, Frame(cls.module, cls.qualname, interpreter.space.true))
-        return answer.value if isinstance(answer, Known) and type(answer.value) is int else None
+        answers = [payload.value for payload in payloads(answer) if isinstance(payload, Known) and type(payload.value) is int]
+        # A class that asks for more with some checkpoints than with others refuses for sure what is below all of its answers.
+        return min(answers) if answers and len(answers) == len(list(payloads(answer))) else None
 
     def _question(self, dotted: str, method: str) -> tuple[Module, str, ast.expr, ast.Raise] | None:
         """The ``if capability < ….method(): raise`` of a function, with its module and name."""

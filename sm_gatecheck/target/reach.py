@@ -10,7 +10,8 @@ import ast
 from sm_gatecheck.model.condition import Condition, SpaceExhausted
 from sm_gatecheck.model.gaps import Reason
 from sm_gatecheck.program.mentions import Mentions
-from sm_gatecheck.program.modules import Program
+from sm_gatecheck.program.modules import Program, imported_name
+from sm_gatecheck.target.instances import Instances, takes_no_object
 from sm_gatecheck.target.scan import Scan, Summary
 
 DEPTH = 3
@@ -29,6 +30,7 @@ class Reach:
         self._program = program
         self._mentions = mentions
         self._scan = scan
+        self._instances = Instances(program, mentions, scan, self.of)
         self._known: dict[tuple[str, int], Condition] = {}
         self.left: dict[tuple[str, int], tuple[Summary, Reason]] = {}
         """Functions that may be called from anywhere because their callers were not all followed, and why."""
@@ -36,19 +38,25 @@ class Reach:
     def of(self, summary: Summary, depth: int = DEPTH) -> Condition:
         """When ``summary``'s function may run. A module's top level always does."""
         space = self._scan.space
-        if summary.node is None or summary.entry is not None or depth == 0 or summary.name in _ALWAYS or summary.name.startswith("__"):
+        if summary.node is None or summary.entry is not None or depth == 0:
             return space.true
         key = (summary.module.path, summary.node.lineno)
         if key not in self._known:
             self._known[key] = space.true  # while callers are followed: a cycle is no proof
             space.make_room(NODE_LIMIT)
             try:
-                self._known[key] = space.widen(self._called(summary, depth))
+                self._known[key] = space.widen(self._called(summary, depth) & self._has_object(summary, depth))
             except SpaceExhausted:
                 self.left[key] = (summary, Reason.CALLERS_CONDITIONS)  # too many ways lead there: it may be reached
             finally:
                 space.make_room(None)
         return self._known[key]
+
+    def _has_object(self, summary: Summary, depth: int) -> Condition:
+        """When there is an object to call a method on."""
+        if summary.owner is None or summary.node is None or takes_no_object(summary.node):
+            return self._scan.space.true
+        return self._instances.of(summary.owner, depth)
 
     def _anywhere(self, summary: Summary, reason: Reason) -> Condition:
         """What is said of a function whose callers are not all known."""
@@ -62,7 +70,7 @@ class Reach:
     def _called(self, summary: Summary, depth: int) -> Condition:
         space = self._scan.space
         name = summary.name
-        if summary.node is None:
+        if summary.node is None or name in _ALWAYS or name.startswith("__"):
             return space.true
         if self._mentions.defined(name) > NAMESAKES or self._mentions.count(name) > CALLER_LIMIT:
             return self._anywhere(summary, Reason.CALLERS_MANY)
@@ -79,10 +87,16 @@ class Reach:
             if place in seen:
                 continue
             seen.add(place)
-            uses = _uses(caller, name)
-            if uses is None:
-                return self._anywhere(summary, Reason.CALLERS_HIDDEN)
+            uses = 0 if self._means_another(caller, summary) else _uses(caller, name)
             if uses == 0:
+                continue
+            if uses is None:
+                if caller.node is None:
+                    return self._anywhere(summary, Reason.CALLERS_HIDDEN)
+                # Who hands a function on must run before anyone else can call it; who does then was not followed.
+                self.left[summary.key] = (summary, Reason.CALLERS_HIDDEN)
+                callers += 1
+                result = result | self.of(caller, depth - 1)
                 continue
             conditions = caller.calls.get(name, [])
             if len(conditions) < uses and not (conditions and caller.unfinished is False and uses == len(conditions)):
@@ -96,6 +110,22 @@ class Reach:
                 reached = reached | condition
             result = result | (reached & self.of(caller, depth - 1))
         return space.widen(result) if callers else space.true
+
+    def _means_another(self, caller: Summary, summary: Summary) -> bool:
+        """Whether a file imports, under the name of a function, one that another module defines."""
+        if summary.owner is not None or caller.module is summary.module or self._mentions.defined(summary.name) < 2:
+            return False
+        imports = [
+            imported.module
+            for node in ast.walk(caller.module.syntax)
+            if isinstance(node, ast.ImportFrom) and (imported := imported_name(caller.module, node, summary.name)) is not None
+        ]
+        return bool(imports) and all(module != summary.module.name and self._defines(module, summary.name) for module in imports)
+
+    def _defines(self, module: str, name: str) -> bool:
+        found = self._program.module(module)
+        bindings = [] if found is None else found.bindings.get(name, [])
+        return any(isinstance(binding, (ast.FunctionDef, ast.AsyncFunctionDef)) for binding in bindings)
 
 
 def _decorator(node: ast.expr) -> str:

@@ -109,7 +109,8 @@ class _Listener:
         rewrites = (
             kind == "store" and condition.depends_on_target() and not any(isinstance(v, Choice) or not is_constant(v) for v in values)
         )
-        return rewrites or bool(fields_in(condition)) or _given(values, keywords)
+        refuses = kind in ("raise", "assert", "key_error") and condition.depends_on_target()
+        return rewrites or refuses or bool(fields_in(condition)) or _given(values, keywords)
 
     def record(self, event: Event) -> None:
         if (
@@ -179,6 +180,15 @@ class Scan:
             if first <= line <= last:
                 return self._summary(module, node, owner, qualname)
         return self._summary(module, None, None, "")
+
+    def class_at(self, module: Module, node: ast.ClassDef) -> ClassValue:
+        """The value of a class of the tree."""
+        return self._interpreter.class_value(module, node, node.name)
+
+    def member(self, cls: ClassValue, name: str) -> ast.AST | None:
+        """The definition that a class, or one that it is derived from, has under a name; None where none is seen."""
+        found = self._interpreter.find_member(cls, name)
+        return None if found is None else found[1][-1]
 
     def lines(self, key: Key) -> int:
         """How long the function of a key is; a module's top level counts as all of its file."""
@@ -307,7 +317,16 @@ class Scan:
             joined = [(free & c, p) for c, p in alternatives(other, self.space.true)]
             joined += [(~free & c, p) for c, p in alternatives(result, self.space.true)]
             result = choice(joined, Opaque(f"9:{key[1]}", key[1]))
-        return result
+        return self._completed(result, Opaque(f"9:{key[1]}", key[1]))
+
+    def _completed(self, value: Value, unknown: Opaque) -> Value:
+        """A value known where one call is made, as a parameter that any other may set: unknown everywhere else."""
+        if not isinstance(value, Choice):
+            return value
+        rest = self.space.true
+        for condition, _ in value.alternatives:
+            rest = rest & ~condition
+        return choice([*value.alternatives, (rest, unknown)], unknown)
 
     def receives(self, event: Event) -> bool:
         """Whether every option that a call passes on is known to its callee as the value of a parameter."""

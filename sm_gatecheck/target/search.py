@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Set
 from functools import cached_property
 
-from sm_gatecheck.evaluate.values import Truth, Value, fields_in, fields_of, payloads
+from sm_gatecheck.evaluate.values import Choice, ClassValue, Truth, Value, fields_in, fields_of, payloads
 from sm_gatecheck.program.mentions import Mentions
 from sm_gatecheck.program.modules import Program
 from sm_gatecheck.target.scan import Key, Scan, Summary
@@ -24,6 +24,7 @@ CALLER_LIMIT = 40
 SILENT_CALLER_LIMIT = 10
 WRAPPER_LINES = 40
 FEW_MENTIONS = 2
+SHORT_NAME = 3
 
 
 class Search:
@@ -60,6 +61,10 @@ class Search:
                 break
         return sorted((s for s in self._run.values() if s.events), key=lambda summary: summary.key)
 
+    def asking_target(self) -> list[Summary]:
+        """The summaries, in source order, of all functions run for the target's sake in which it decides about something."""
+        return sorted((s for s in self._run.values() if s.asks_target), key=lambda summary: summary.key)
+
     def _carriers(self, summaries: Iterable[Summary]) -> set[str]:
         """All names in which functions run so far leave an option."""
         for summary in summaries:
@@ -87,8 +92,12 @@ class Search:
         while fresh:
             self._asked |= fresh
             self._decides.update(self._run_all(self._mentions.mentioning(fresh)))
-            made = {name for path, name in self._mentions.constants_mentioning(fresh) if self._scan.may_ask_target(path, name)}
-            fresh = {name for name in made - self._asked if self._mentions.is_followed(name)}
+            made = [(path, name) for path, name in self._mentions.constants_mentioning(fresh) if self._scan.may_ask_target(path, name)]
+            fresh = {name for _, name in made if name not in self._asked and self._mentions.is_followed(name)}
+            # A name that many modules give to a constant of their own is followed within each.
+            own = {(path, name) for path, name in made if name not in self._asked and name not in fresh and len(name) > SHORT_NAME}
+            for path, name in sorted(own):
+                self._decides.update(self._run_all(place for place in self._mentions.mentioning([name]) if place[0] == path))
 
     def _telling(self, summary: Summary) -> Iterator[str]:
         """The names by which others learn from a function what the target is."""
@@ -136,19 +145,26 @@ class Search:
         return (
             self._depth.get(summary.key, 0) > 0
             or summary.name in self._chosen
-            or (summary.name == "__init__" and summary.owner is not None and summary.owner.node.name in self._chosen)
+            or (summary.owner is not None and summary.owner.node.name in self._chosen)
             or self._mentions.count(summary.name) <= FEW_MENTIONS
         )
 
     @cached_property
     def _chosen(self) -> frozenset[str]:
-        """Names that some function calls only where an option says so."""
-        return frozenset(
+        """Names of what some function calls, or answers with, only where an option says so."""
+        called = (
             name
             for summary in self._run.values()
             for name, conditions in summary.calls.items()
             if any(fields_in(condition) for condition in conditions)
         )
+        handed = (
+            payload.node.name
+            for summary in self._run.values()
+            for condition, payload in (summary.returned.alternatives if isinstance(summary.returned, Choice) else ())
+            if isinstance(payload, ClassValue) and fields_in(condition)
+        )
+        return frozenset((*called, *handed))
 
     def _may_pass_on(self, key: Key, lines: int) -> bool:
         """Whether what a function is given can matter to what the target decides: it does, or it is a setter or a wrapper."""

@@ -9,7 +9,18 @@ from typing import Any
 
 from sm_gatecheck.evaluate.frames import Frame
 from sm_gatecheck.evaluate.interpreter import Interpreter
-from sm_gatecheck.evaluate.values import FunctionValue, Known, OptionValue, Value, fields_in, fields_of, from_python
+from sm_gatecheck.evaluate.values import (
+    Choice,
+    FunctionValue,
+    Known,
+    OptionValue,
+    Truth,
+    Value,
+    fields_in,
+    fields_of,
+    from_python,
+    is_constant,
+)
 from sm_gatecheck.model.condition import Space
 from sm_gatecheck.model.option import Option
 from sm_gatecheck.model.target import Devices
@@ -119,9 +130,12 @@ class Session:
         world.does_something = lambda name: self.effects.kind_of(name) not in (None, EffectKind.WARNS)
 
         def option_decides(frame: Frame, function: FunctionValue, args: tuple[Value, ...]) -> bool:
-            """A call that an option decides, or that is given one, is followed where its body asks for the target."""
+            """A call that an option decides, or that is given one, is followed where its body asks for the target; one that is
+            told of the target, where it may refuse it."""
             if frame.asking or frame.depth > FOLLOW_DEPTH or (function.node.end_lineno or 0) - function.node.lineno > FOLLOW_LINES:
                 return False
+            if any(map(_tells_target, args)):
+                return True
             return (bool(fields_in(frame.pc)) or any(fields_of(arg) for arg in args)) and world.asks_device.of(function)
 
         world.follows = option_decides
@@ -214,3 +228,11 @@ class Session:
 
     def _platform(self) -> Platform:
         return Platform(self.space, self.devices, load_facts(self.rules), self.cuda)
+
+
+def _tells_target(value: Value) -> bool:
+    """Whether a value says what the target is, and nothing else: a capability, say."""
+    return isinstance(value, Choice) and all(
+        is_constant(payload) and not isinstance(payload, Truth) and condition.depends_on_target() and not condition.fields_and_taints()
+        for condition, payload in value.alternatives
+    )

@@ -32,6 +32,9 @@ class GivenSites:
         """As the index has them: which values an option is compared with does not hang on the others."""
         return self._index.conditions(field)
 
+    def leads_to_target(self, field: str, value: Any, default: Any) -> bool:
+        return self._index.leads_to_target(field, value, default)
+
     def _filled_in(self, sites: Iterable[Site], field: str) -> Iterator[Site]:
         given = {name: value for name, value in self._given.items() if name != field}
         return (site for site in (_site(site, given) for site in sites) if not site.condition.is_false)
@@ -41,7 +44,9 @@ def _site(site: Site, given: Mapping[str, Any]) -> Site:
     known = {name: given[name] for name in site.fields if name in given}
     if not known:
         return site
-    return replace(site, condition=_condition(site.condition, known), values=tuple(_value(value, known) for value in site.values))
+    within = None if site.wherever_called is None else _condition(site.wherever_called, known)
+    values = tuple(_value(value, known) for value in site.values)
+    return replace(site, condition=_condition(site.condition, known), wherever_called=within, values=values)
 
 
 def _condition(condition: Condition, known: Mapping[str, Any]) -> Condition:

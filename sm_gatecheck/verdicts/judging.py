@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -59,7 +59,7 @@ class Trial:
     replaced: dict[int, list[Effect]] = field(default_factory=dict)
     replaced_when: dict[int, Condition] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
-    refusing: list[tuple[Effect, Condition]] | None = None
+    refusing: list[tuple[Effect, Condition, Condition]] | None = None
     refusals: list[Condition] | None = None
     changes_when_open: int | None = None
     refused: dict[int, Condition] = field(default_factory=dict)
@@ -71,17 +71,24 @@ class Trial:
     spared: set[int] = field(default_factory=set)
     """Sites, by identity, that one of several choices leads to on no SM: what happens there is what another choice is for."""
 
+    within: dict[int, int] = field(default_factory=dict)
+    """Of sites in functions that only some SMs call, by identity, the SMs on which they would be active if all did."""
+
     @cached_property
     def reads(self) -> list[tuple[Site, int]]:
         """The functions in which the option is known to bear on something that the value is for: a site of each, and the SMs
-        on which it does.
+        on which it does once the function is called.
 
         What a function does in one branch on some SMs and in another branch on others is nowhere missing.
         """
-        own = {site.read_at(self.option.field) for site, _ in self.sites if id(site) not in self.spared}
+        own = {
+            site.read_at(self.option.field)
+            for site, active in self.sites
+            if active and site.kind is EffectKind.BEHAVIOUR and id(site) not in self.spared
+        }
         functions: dict[tuple[str, str], tuple[Site, int]] = {}
-        for site, active in self.behaviours:
-            if id(site) not in self.doubtful and not site.remote and site.read_at(self.option.field) in own:
+        for place, (site, active) in self._by_place(self.within).items():
+            if id(site) not in self.doubtful and place in own:
                 key = (site.summary.module.path, site.summary.qualname)
                 known = functions.get(key)
                 functions[key] = (site, active) if known is None else (known[0], known[1] | active)
@@ -90,13 +97,18 @@ class Trial:
     @cached_property
     def behaviours(self) -> list[tuple[Site, int]]:
         """The reads that matter somewhere: one site for each, with the SMs on which any of its consequences changes."""
+        return list(self._by_place({}).values())
+
+    def _by_place(self, elsewhere: Mapping[int, int]) -> dict[tuple[str, int, int], tuple[Site, int]]:
+        """The behaviours by where the option is read: a site of each, and the SMs on which any is active, or as told by identity."""
         reads: dict[tuple[str, int, int], tuple[Site, int]] = {}
         for site, active in self.sites:
             if site.kind is EffectKind.BEHAVIOUR and active:
                 place = site.read_at(self.option.field)
                 known = reads.get(place)
-                reads[place] = (site, active) if known is None else (known[0], known[1] | active)
-        return list(reads.values())
+                bits = active | elsewhere.get(id(site), 0)
+                reads[place] = (site, bits) if known is None else (known[0], known[1] | bits)
+        return reads
 
 
 @dataclass(frozen=True)
@@ -160,6 +172,9 @@ class Judge:
             trial.sites.append((site, active))
             if site.kind is EffectKind.RAISES and active:
                 trial.refused[id(site)] = refused(site, option.field, value, default)
+            if site.wherever_called is not None and 0 < active < self._everything:
+                inside = replace(site, condition=site.wherever_called)
+                trial.within[id(site)] = active_on(inside, option.field, value, default)[0]
             if not known:
                 trial.doubtful.add(id(site))
             if not isinstance(value, bool) and value is not ANY and site.condition.restrict(option.field, value).is_false:
@@ -453,6 +468,7 @@ class Judge:
         return any(
             active & bits
             and site.kind not in free
+            and trial.option.field not in site.leading
             # A check that fails alike on every SM is no cost of this one.
             and not (site.kind is EffectKind.RAISES and active == self._everything)
             and not self._remaining(site, trial, bits).is_false
@@ -536,14 +552,17 @@ class Judge:
             or len({tuple((e.option, repr(e.value), e.when) for e in effects) for effects in trial.sets.values()}) > 1
         ):
             return True
-        return any(found.condition.depends_on_target() for found in trial.raised)
+        if any(found.condition.depends_on_target() for found in trial.raised):
+            return True
+        usual = None if trial.option.is_environment else trial.option.default
+        return self.sites.leads_to_target(trial.option.field, trial.value, ANY if usual == trial.value else usual)
 
     def refusals(self, trial: Trial, bits: int) -> list[Effect]:
         """What refuses the value on this SM and, under the same conditions, would not be met by any refusal on some other."""
         found: list[Effect] = []
-        for effect, condition in self._refusing(trial):
+        for effect, condition, called in self._refusing(trial):
             here = condition.on(bits)
-            if not here.is_false and not self._only_some_checkpoints(here) and self._spared_elsewhere(here, trial):
+            if not here.is_false and not self._only_some_checkpoints(here) and self._spared_elsewhere(here & called, trial):
                 found.append(_with_when(effect, here))
         return found
 
@@ -558,16 +577,18 @@ class Judge:
             for fact in self.session.reading.listed_facts.values()
         )
 
-    def _refusing(self, trial: Trial) -> list[tuple[Effect, Condition]]:
-        """The refusals that the target decides."""
+    def _refusing(self, trial: Trial) -> list[tuple[Effect, Condition, Condition]]:
+        """The refusals that the target decides, each with the condition that its function is called at all."""
         if trial.refusing is None:
-            found = [(refusal.effect, refusal.condition) for refusal in trial.raised]
+            found = [(refusal.effect, refusal.condition, self.space.true) for refusal in trial.raised if not refusal.condition.is_true]
             for site, active in trial.sites:
-                if site.kind is EffectKind.RAISES and active and _target_decides(site, active == self._everything):
+                if site.kind is EffectKind.RAISES and active and _target_decides(site, trial, active == self._everything):
                     condition = self.space.certain(trial.refused[id(site)]) & self.space.targets(self._decided_on(site, trial))
                     condition = self._with_others_left_alone(condition, trial.option.field)
+                    if trial.option.field in site.leading:
+                        condition = self.space.assured(condition)  # what else it takes to be refused there nobody knows
                     if condition.depends_on_target():
-                        found.append((self._site_effect(site), condition))
+                        found.append((self._site_effect(site), condition, self._called(site)))
             trial.refusing = found
         return trial.refusing
 
@@ -587,6 +608,10 @@ class Judge:
             kept = kept & ~(replaced & self.space.targets(bits))
         return kept
 
+    def _called(self, site: Site) -> Condition:
+        """That the function of a site outside resolution is called in a run: nobody knows, but its sites stand or fall together."""
+        return self.space.free(f"6:{site.summary.module.path}:{site.summary.qualname}", f"{site.summary.qualname}() is called")
+
     def _with_others_left_alone(self, condition: Condition, own: str) -> Condition:
         """A condition of refusal for the launch that sets this option alone: the others stand where resolution leaves them, and
         variables are not set.
@@ -604,10 +629,13 @@ class Judge:
     def _refusing_at_all(self, trial: Trial) -> list[Condition]:
         """When anything at all refuses the value, whatever decides it; what is said in few words first."""
         if trial.refusals is None:
-            found = [refusal.whole for refusal in trial.raised]
+            # What is refused on every SM as long as another option is left alone says nothing about the launch that sets both.
+            found = [refusal.whole for refusal in trial.raised if not refusal.whole.is_true]
             for site, active in trial.sites:
                 if site.kind is EffectKind.RAISES and active:
-                    found.append(site.condition.restrict(trial.option.field, trial.value))
+                    whole = site.condition.restrict(trial.option.field, trial.value)
+                    whole = self._with_others_left_alone(whole, trial.option.field)
+                    found.append(whole & self._called(site))
             trial.refusals = sorted(dict.fromkeys(found), key=lambda condition: (condition.size, condition.digest))
         return trial.refusals
 
@@ -688,14 +716,14 @@ def _imports(source: bytes, module: str) -> bool:
     return module.encode() in source or bool(re.search(patterns, source))
 
 
-def _target_decides(site: Site, itself: bool) -> bool:
+def _target_decides(site: Site, trial: Trial, itself: bool) -> bool:
     """Whether a refusal is about the target, or about something opaque (a shape, a checkpoint) on a path that the target chose.
 
     ``itself``: only where the last test asks for the target, as one must that refuses on every SM under some condition.
     """
     if not site.guards:
         return site.condition.depends_on_target()
-    last = site.guards[-1].condition
+    last = site.guards[-1].condition.restrict(trial.option.field, trial.value)
     if itself:
         return last.depends_on_target() and all(atom.field is not None for atom in last.atoms())
     return last.depends_on_target() or all(atom.field is not None for atom in last.atoms())

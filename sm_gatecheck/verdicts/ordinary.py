@@ -17,7 +17,7 @@ class LaunchJudge(Judge):
     def refusals(self, trial: Trial, bits: int) -> list[Effect]:
         ordinary = {
             (effect.file, effect.line)
-            for effect, condition in self._refusing(trial)
+            for effect, condition, _ in self._refusing(trial)
             if not ordinarily(self.session, condition.on(bits)).is_false
         }
         return [effect for effect in super().refusals(trial, bits) if (effect.file, effect.line) in ordinary]

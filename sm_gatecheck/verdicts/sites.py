@@ -65,8 +65,12 @@ class Site:
     summary: Summary
     option: str | None = None
     chain: tuple[tuple[Module, ast.AST], ...] = ()
-    remote: bool = False
-    """Whether only callers of the function ask for the target: a way there is missing on some SM, not a part of what it does."""
+    wherever_called: Condition | None = None
+    """When it is reached once its function is called, where the callers ask for the target: a way there is missing on some SM,
+    not a part of what the function does."""
+
+    leading: frozenset[str] = frozenset()
+    """Of the options those that only lead to the function: what it refuses, it refuses for the target's sake."""
 
     @property
     def conditions(self) -> Iterator[Condition]:
@@ -103,6 +107,7 @@ class Sites(Protocol):
     def decided(self, field: str) -> Iterable[Site]: ...
     def further(self, field: str) -> Iterable[Site]: ...
     def conditions(self, field: str) -> Iterable[Condition]: ...
+    def leads_to_target(self, field: str, value: Any, default: Any) -> bool: ...
 
 
 class NoSites:
@@ -120,6 +125,9 @@ class NoSites:
 
     def conditions(self, field: str) -> Iterable[Condition]:
         return ()
+
+    def leads_to_target(self, field: str, value: Any, default: Any) -> bool:
+        return False
 
     def counted(self) -> dict[Key, int]:
         return {}
@@ -161,6 +169,16 @@ class SiteIndex:
                     self._decided.setdefault(name, []).append(site)
         for refusal in session.minimums.refusals:
             self._decided.setdefault(refusal.option, []).append(_refusal_site(session, refusal))
+        self._leading: dict[str, dict[Condition, None]] = {}
+        for summary in session.search.asking_target():
+            called = session.space.true if _belongs_to_resolution(session, summary) else reach(summary)
+            for name in fields_in(called):
+                self._leading.setdefault(name, {})[called] = None
+
+    def leads_to_target(self, field: str, value: Any, default: Any) -> bool:
+        """Whether code that asks for the target is called only, or is no longer called, because of the value."""
+        conditions = self._leading.get(field, ())
+        return any(condition.restrict(field, value).differs(condition.restrict(field, default)) for condition in conditions)
 
     def decided(self, field: str) -> list[Site]:
         """The sites of an option that the target may decide about."""
@@ -202,9 +220,11 @@ class SiteIndex:
         if found is None:
             resolution = _belongs_to_resolution(self._session, summary)
             found = [] if resolution else list(_sites_of(self._session, summary))
-            called = self._reach(summary) if found and self._session.search.may_be_spared(summary) else None
+            asked = any(map(_refuses_target, found)) or (bool(found) and self._session.search.may_be_spared(summary))
+            called = self._reach(summary) if asked else None
             if called is not None and not called.is_true:
                 found = [_under(site, called) for site in found]
+            found = [site for site in found if site.fields]
             self._of_summary[summary.key] = found
         return found
 
@@ -247,9 +267,14 @@ def _asked_with_target(summary: Summary) -> frozenset[str]:
 
 
 def _under(site: Site, called: Condition) -> Site:
-    asks_itself = any(condition.depends_on_target() for condition in site.conditions)
     condition = site.condition.space.widen(site.condition & called)
-    return replace(site, condition=condition, remote=called.depends_on_target() and not asks_itself)
+    within = site.condition if called.depends_on_target() else None
+    leading = fields_in(called) - site.fields if _refuses_target(site) else frozenset()
+    return replace(site, condition=condition, wherever_called=within, fields=site.fields | leading, leading=leading)
+
+
+def _refuses_target(site: Site) -> bool:
+    return site.kind is EffectKind.RAISES and site.condition.depends_on_target()
 
 
 def _belongs_to_resolution(session: Session, summary: Summary) -> bool:
@@ -324,8 +349,8 @@ def _event_site(session: Session, summary: Summary, event: Event, phase: Phase) 
     bearing = fields_in(event.condition)
     for value in values:
         bearing |= fields_of(value)
-    if not bearing:
-        return None
+    if not bearing and not (kind is EffectKind.RAISES and event.condition.depends_on_target()):
+        return None  # a refusal of the target is one of what leads there
     condition = event.condition & _called(session, summary) if kind is EffectKind.RAISES else event.condition
     return Site(kind, phase, what, event.module, event.node, condition, values, bearing, event.guards, summary, option, event.chain)
 

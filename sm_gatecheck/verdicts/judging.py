@@ -65,6 +65,7 @@ class Trial:
     refused: dict[int, Condition] = field(default_factory=dict)
     """Of refusing sites, by identity: when the value is refused there and what the option is by default is not."""
 
+    refused_on: dict[int, list[Effect]] = field(default_factory=dict)
     doubtful: set[int] = field(default_factory=set)
     """Sites, by identity, on which the option may only take part in what was too large to be kept."""
 
@@ -559,6 +560,11 @@ class Judge:
 
     def refusals(self, trial: Trial, bits: int) -> list[Effect]:
         """What refuses the value on this SM and, under the same conditions, would not be met by any refusal on some other."""
+        if bits not in trial.refused_on:
+            trial.refused_on[bits] = self._refusals(trial, bits)  # once: with less room left the answer might be another
+        return trial.refused_on[bits]
+
+    def _refusals(self, trial: Trial, bits: int) -> list[Effect]:
         found: list[Effect] = []
         for effect, condition, called in self._refusing(trial):
             here = condition.on(bits)

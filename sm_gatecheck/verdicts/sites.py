@@ -549,7 +549,16 @@ def _payload_key(payload: Any, name: str, value: Any) -> Any:
     if isinstance(payload, EnumMember):
         return ("enum", payload.cls.qualname, _payload_key(payload.raw, name, value))
     if isinstance(payload, (Sequence, MappingValue)):
-        return ("parts", repr(payload) if name not in fields_of(payload) else ("*" if value is ANY else repr(value)))
+        return ("parts", _itself(payload) if name not in fields_of(payload) else ("*" if value is ANY else repr(value)))
     if hasattr(payload, "value") and isinstance(getattr(payload, "value", None), bool):
         return ("bool", payload.value)
-    return ("other", repr(payload))
+    return ("other", _itself(payload))
+
+
+def _itself(payload: Any) -> Any:
+    """A payload as a key; its text, which takes long to write, only where it holds something that has no hash."""
+    try:
+        hash(payload)
+    except TypeError:
+        return repr(payload)
+    return payload

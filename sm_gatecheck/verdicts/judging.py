@@ -23,9 +23,9 @@ from sm_gatecheck.verdicts.beside import options_beside
 from sm_gatecheck.verdicts.domains import has_unlisted_values, known_values, shown
 from sm_gatecheck.verdicts.evidence import proof
 from sm_gatecheck.verdicts.models import UNNAMED, ordinarily
-from sm_gatecheck.verdicts.readers import may_read
+from sm_gatecheck.verdicts.readers import loads, may_read, shown_by_fields
 from sm_gatecheck.verdicts.resolved import Alternative, Place, conditions_by_place, differs, last_write, values_on
-from sm_gatecheck.verdicts.sites import Default, NoSites, Site, Sites, active_on, refused
+from sm_gatecheck.verdicts.sites import Bearing, Default, NoSites, Site, Sites, active_on, refused
 from sm_gatecheck.verdicts.summaries import summary_of
 
 BEHAVIOUR_LIMIT = 6
@@ -69,6 +69,9 @@ class Trial:
     doubtful: set[int] = field(default_factory=set)
     """Sites, by identity, on which the option may only take part in what was too large to be kept."""
 
+    fed: set[int] = field(default_factory=set)
+    """Sites, by identity, that the option only feeds: on SMs where nothing is fed, no part of it is missing."""
+
     spared: set[int] = field(default_factory=set)
     """Sites, by identity, that one of several choices leads to on no SM: what happens there is what another choice is for."""
 
@@ -89,7 +92,7 @@ class Trial:
         }
         functions: dict[tuple[str, str], tuple[Site, int]] = {}
         for place, (site, active) in self._by_place(self.within).items():
-            if id(site) not in self.doubtful and place in own:
+            if id(site) not in self.doubtful | self.fed and place in own:
                 key = (site.summary.module.path, site.summary.qualname)
                 known = functions.get(key)
                 functions[key] = (site, active) if known is None else (known[0], known[1] | active)
@@ -484,7 +487,7 @@ class Judge:
                 return Verdict.UNGATED if len(changing) == len(self.space.sms) and not self._gated(trial) else Verdict.ACTIVE
             return self._dead_whatever_is_set(trial, bits)
         field = trial.option.field
-        if trial.option.is_environment or field in self.session.required or self._may_be_read(field):
+        if trial.option.is_environment or field in self.session.required or self._may_be_read(field) or self._is_passed_on(trial):
             return Verdict.UNGATED
         return self._dead_whatever_is_set(trial, bits)
 
@@ -526,6 +529,16 @@ class Judge:
             modules = (m for m in self.session.program.modules() if name in m.source and not m.path.startswith(resolution))
             self._read[field] = self.session.mentions.may_be_computed(field) or any(may_read(module, field) for module in modules)
         return self._read[field]
+
+    def _is_passed_on(self, trial: Trial) -> bool:
+        """Whether resolution does something with the value that its fields do not show; anything at all, where the value is not known."""
+        field, session = trial.option.field, self.session
+        classes = {dotted.rpartition(".")[2] for dotted in session.reading.option_classes}
+        files = session.resolution_rules.files
+        modules = [m for m in session.program.modules() if m.path.startswith(files) and field.encode() in m.source]
+        if trial.value is ANY:
+            return any(loads(module, field, classes) for module in modules)
+        return not all(shown_by_fields(module, field, classes) for module in modules)
 
     def _replaced_for_its_sake(self, trial: Trial, bits: int) -> bool:
         """Whether resolution replaces the value on this SM where, under the same conditions, it keeps it on some other.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import reduce
 from typing import Any, Protocol
 
@@ -410,6 +411,10 @@ def _classify(session: Session, event: Event, summary_name: str) -> tuple[Effect
 # -- what a value of the option makes of a site ---------------------------------------------------------------------------
 
 
+MADE_FROM = "made from"
+"""How the key of a payload begins that an option took part in, nobody knows how."""
+
+
 @dataclass(frozen=True)
 class Default:
     """What an option is worth when nobody sets it: each value with the condition under which resolution leaves it.
@@ -458,10 +463,64 @@ def _equal(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
+class Bearing(Enum):
+    """How an option is known to bear on a site."""
+
+    DECIDES = "decides"
+    """By its value: the site is a part of what the option does."""
+    FEEDS = "feeds"
+    """It is handed on, or took part in making what is: a size that reaches a function is not the function's switch."""
+    MAYBE = "maybe"
+    """It may only take part in a condition too large to be kept: the site says nothing about what is missing elsewhere."""
+
+
+def active_on(site: Site, name: str, value: Any, default: Default) -> tuple[int, Bearing]:
+    """The SMs on which the site does something else with ``value`` than with what the option is by default, and how it bears on it."""
+    space = site.condition.space
+    if site.kind is EffectKind.RAISES:
+        return refused(site, name, value, default).exists, Bearing.DECIDES
+    with_value, with_default = site.condition.restrict(name, value), default.in_condition(site.condition, name)
+    if site.kind is not EffectKind.BEHAVIOUR:
+        # An effect of the value is what happens with it and would not happen without: to be spared one is none.
+        return (with_value & ~with_default).exists, Bearing.DECIDES
+    active = _differing(space, with_value, with_default)
+    bearing = Bearing.DECIDES if active else Bearing.MAYBE
+    if name in site.condition.taints():
+        active |= with_value.exists
+    live = with_value.exists & ~active
+    for item in site.values if live else ():
+        if name in fields_of(item):
+            differing, told = _differing_values(space, item, name, value, default)
+            active |= live & differing
+            if told and value is not ANY:
+                bearing = Bearing.DECIDES
+            elif bearing is Bearing.MAYBE:
+                bearing = Bearing.FEEDS
+    return active, bearing if active else Bearing.DECIDES
+
+
+def refused(self, condition: Condition, name: str) -> Condition:
+        """When who leaves the option alone is refused too, for something else than the value: whatever else it may be is refused."""
+        usual = self.in_condition(condition, name)
+        if self.same is None:
+            return usual
+        by_others = condition.space.true
+        for other in self.others or (*condition.values_of(name), ANY):
+            by_others = by_others & condition.restrict(name, other)
+        return condition.space.choose(self.same, by_others, usual)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)
+
+
 def active_on(site: Site, name: str, value: Any, default: Default) -> tuple[int, bool]:
     """The SMs on which the site does something else with ``value`` than with what the option is by default; and whether the
-    option is known to bear on it. Where it may only take part in a condition too large to be kept, the site may run, but says
-    nothing about what is missing elsewhere.
+    option is known to bear on it.
+
+    Where it may only take part in a condition too large to be kept, or in something that was made from it out of sight, the site
+    may run, but says nothing about what is missing elsewhere. Nor does one that is handed whatever an option with values of all
+    kinds is set to: that a size reaches a function does not make it the function's switch.
     """
     space = site.condition.space
     if site.kind is EffectKind.RAISES:
@@ -478,8 +537,9 @@ def active_on(site: Site, name: str, value: Any, default: Default) -> tuple[int,
     if live:
         for item in site.values:
             if name in fields_of(item):
-                active |= live & _differing_values(space, item, name, value, default)
-                known = True
+                differing, told = _differing_values(space, item, name, value, default)
+                active |= live & differing
+                known = known or (told and value is not ANY)
     return active, known or not active
 
 
@@ -507,16 +567,19 @@ def _differing(space: Space, a: Condition, b: Condition) -> int:
     return a.differs(b)
 
 
-def _differing_values(space: Space, item: Value, name: str, value: Any, default: Default) -> int:
+def _differing_values(space: Space, item: Value, name: str, value: Any, default: Default) -> tuple[int, bool]:
+    """The SMs on which an item differs, and whether that is seen in itself rather than in what it may be made from."""
     a = _restricted(space, item, name, value)
     b: dict[Any, Condition] = {}
     for when, usual in default.alternatives:
         for key, condition in _restricted(space, item, name, usual).items():
             b[key] = b.get(key, space.false) | (when & condition)
-    differing = 0
+    differing, told = 0, False
     for payload in {*a, *b}:
-        differing |= _differing(space, a.get(payload, space.false), b.get(payload, space.false))
-    return differing
+        here = _differing(space, a.get(payload, space.false), b.get(payload, space.false))
+        differing |= here
+        told = told or bool(here and payload[0] != MADE_FROM)
+    return differing, told
 
 
 def _restricted(space: Space, item: Value, name: str, value: Any) -> dict[Any, Condition]:
@@ -545,7 +608,7 @@ def _payload_key(payload: Any, name: str, value: Any) -> Any:
         except Exception:  # the analysed expression fails on this value, which is a difference too
             return ("fails", payload.text)
     if isinstance(payload, Opaque) and name in payload.fields:
-        return ("made from", payload.key, "*" if value is ANY else repr(value))
+        return (MADE_FROM, payload.key, "*" if value is ANY else repr(value))
     if isinstance(payload, EnumMember):
         return ("enum", payload.cls.qualname, _payload_key(payload.raw, name, value))
     if isinstance(payload, (Sequence, MappingValue)):

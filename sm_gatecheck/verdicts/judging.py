@@ -172,15 +172,17 @@ class Judge:
             # A behaviour is held against the declared default: what resolution makes of it differs by SM, and would make
             # every site look gated. What happens only with the value is held against what really runs without it.
             default = declared if site.kind is EffectKind.BEHAVIOUR else resolved
-            active, known = active_on(site, option.field, value, default)
+            active, bearing = active_on(site, option.field, value, default)
             trial.sites.append((site, active))
             if site.kind is EffectKind.RAISES and active:
                 trial.refused[id(site)] = refused(site, option.field, value, default)
             if site.wherever_called is not None and 0 < active < self._everything:
                 inside = replace(site, condition=site.wherever_called)
                 trial.within[id(site)] = active_on(inside, option.field, value, default)[0]
-            if not known:
+            if bearing is Bearing.MAYBE:
                 trial.doubtful.add(id(site))
+            elif bearing is Bearing.FEEDS:
+                trial.fed.add(id(site))
             if not isinstance(value, bool) and value is not ANY and site.condition.restrict(option.field, value).is_false:
                 trial.spared.add(id(site))
             return site.kind is EffectKind.BEHAVIOUR and active == self._everything

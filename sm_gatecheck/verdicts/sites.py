@@ -499,50 +499,6 @@ def active_on(site: Site, name: str, value: Any, default: Default) -> tuple[int,
     return active, bearing if active else Bearing.DECIDES
 
 
-def refused(self, condition: Condition, name: str) -> Condition:
-        """When who leaves the option alone is refused too, for something else than the value: whatever else it may be is refused."""
-        usual = self.in_condition(condition, name)
-        if self.same is None:
-            return usual
-        by_others = condition.space.true
-        for other in self.others or (*condition.values_of(name), ANY):
-            by_others = by_others & condition.restrict(name, other)
-        return condition.space.choose(self.same, by_others, usual)
-
-
-def _equal(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and bool(one == other)
-
-
-def active_on(site: Site, name: str, value: Any, default: Default) -> tuple[int, bool]:
-    """The SMs on which the site does something else with ``value`` than with what the option is by default; and whether the
-    option is known to bear on it.
-
-    Where it may only take part in a condition too large to be kept, or in something that was made from it out of sight, the site
-    may run, but says nothing about what is missing elsewhere. Nor does one that is handed whatever an option with values of all
-    kinds is set to: that a size reaches a function does not make it the function's switch.
-    """
-    space = site.condition.space
-    if site.kind is EffectKind.RAISES:
-        return refused(site, name, value, default).exists, True
-    with_value, with_default = site.condition.restrict(name, value), default.in_condition(site.condition, name)
-    if site.kind is not EffectKind.BEHAVIOUR:
-        # An effect of the value is what happens with it and would not happen without: to be spared one is none.
-        return (with_value & ~with_default).exists, True
-    active = _differing(space, with_value, with_default)
-    known = bool(active)
-    if name in site.condition.taints():
-        active |= with_value.exists
-    live = with_value.exists & ~active
-    if live:
-        for item in site.values:
-            if name in fields_of(item):
-                differing, told = _differing_values(space, item, name, value, default)
-                active |= live & differing
-                known = known or (told and value is not ANY)
-    return active, known or not active
-
-
 def refused(site: Site, name: str, value: Any, default: Default) -> Condition:
     """When a refusal is met for the sake of the value: with it, and not without.
 

@@ -502,10 +502,11 @@ def active_on(site: Site, name: str, value: Any, default: Default) -> tuple[int,
 def refused(site: Site, name: str, value: Any, default: Default) -> Condition:
     """When a refusal is met for the sake of the value: with it, and not without.
 
-    Who leaves the option alone and gets this very value is refused for its sake where the last test asks for the option. Elsewhere
-    it is the launch that is refused, with or without the value.
+    Who leaves the option alone and gets this very value is refused for its sake where the last test, but for those of the GPU
+    alone, asks for the option. Elsewhere it is the launch that is refused, with or without the value.
     """
-    asked = bool(site.guards) and _asks_for(site.guards[-1].condition, name)
+    last = next((guard.condition for guard in reversed(site.guards) if guard.condition.atom is not None), None)
+    asked = last is not None and _asks_for(last, name)
     without = default.refused(site.condition, name) if asked else default.left_alone(site.condition, name, value)
     return site.condition.restrict(name, value) & ~without
 

@@ -157,6 +157,7 @@ class Judge:
         self._before = self.baseline.fields
         self._everything = self.space.all_bits
         self._read: dict[str, bool] = {}
+        self._passed_on: dict[tuple[str, bool], bool] = {}
 
     def trial(self, option: Option, value: Any, further: int = 0) -> Trial:
         """Everything that is known about setting ``option`` to ``value``.
@@ -534,13 +535,17 @@ class Judge:
 
     def _is_passed_on(self, trial: Trial) -> bool:
         """Whether resolution does something with the value that its fields do not show; anything at all, where the value is not known."""
-        field, session = trial.option.field, self.session
-        classes = {dotted.rpartition(".")[2] for dotted in session.reading.option_classes}
-        files = session.resolution_rules.files
-        modules = [m for m in session.program.modules() if m.path.startswith(files) and field.encode() in m.source]
-        if trial.value is ANY:
-            return any(loads(module, field, classes) for module in modules)
-        return not all(shown_by_fields(module, field, classes) for module in modules)
+        key = trial.option.field, trial.value is ANY
+        if key not in self._passed_on:
+            field, session = trial.option.field, self.session
+            classes = {dotted.rpartition(".")[2] for dotted in session.reading.option_classes}
+            files = session.resolution_rules.files
+            modules = [m for m in session.program.modules() if m.path.startswith(files) and field.encode() in m.source]
+            if trial.value is ANY:
+                self._passed_on[key] = any(loads(module, field, classes) for module in modules)
+            else:
+                self._passed_on[key] = not all(shown_by_fields(module, field, classes) for module in modules)
+        return self._passed_on[key]
 
     def _replaced_for_its_sake(self, trial: Trial, bits: int) -> bool:
         """Whether resolution replaces the value on this SM where, under the same conditions, it keeps it on some other.
